@@ -1,0 +1,44 @@
+package auth
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// pattern is a compiled permission. The zero value allows nothing, which is what an empty expression means: read as a regular expression
+// it would be found in every name.
+type pattern struct {
+	everything bool
+	re         *regexp.Regexp
+}
+
+// compilePattern fails with [ErrInvalidRegexp]. Expressions that allow everything are by far the most common ones and are told apart, so
+// that they cost no matching.
+func compilePattern(expression string) (pattern, error) {
+	switch expression {
+	case "", "^$":
+		return pattern{}, nil
+	case ".*", "^.*$", "^.*", ".*$":
+		return pattern{everything: true}, nil
+	}
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return pattern{}, fmt.Errorf("%w: %w", ErrInvalidRegexp, err)
+	}
+	return pattern{re: re}, nil
+}
+
+// allows reports whether the expression is found anywhere in name.
+func (p pattern) allows(name string) bool {
+	return p.everything || p.re != nil && p.re.MatchString(name)
+}
+
+// constant reports whether the answer is the same for every name, so that remembering it would only waste memory.
+func (p pattern) constant() bool { return p.re == nil }
+
+// substitute puts the user's own name and virtual host in place of the variables of a topic permission. They are quoted: a user named
+// ".*" must not gain anything by it.
+func substitute(expression, user, vhost string) string {
+	return strings.NewReplacer("{username}", regexp.QuoteMeta(user), "{vhost}", regexp.QuoteMeta(vhost)).Replace(expression)
+}
