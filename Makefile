@@ -1,0 +1,123 @@
+# Developer commands. `make` alone lists them; CONTRIBUTING.md says when to use which.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO        ?= go
+BIN       ?= bin
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+FUZZTIME  ?= 30s
+BENCH     ?= .
+BENCHTIME ?= 1s
+COUNT     ?= 1
+DOCKER    ?= docker
+IMAGE     ?= leveret
+
+# test/interop drives the built binary with foreign clients; all else is tested by itself.
+PACKAGES = $(shell $(GO) list ./... | grep -v /test/interop)
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the static binary bin/broker
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/broker ./cmd/broker
+
+.PHONY: test
+test: race interop ## all tests: the packages under the race detector, then the clients
+
+.PHONY: race
+race: ## test the packages under the race detector
+	$(GO) test -race -timeout 15m $(PACKAGES)
+
+.PHONY: interop
+interop: build ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
+	@if [ -x test/interop/setup.sh ]; then timeout 600 test/interop/setup.sh; fi
+	@if [ -d test/interop ]; then $(GO) test -count=1 -timeout 20m ./test/interop/...; fi
+
+.PHONY: conformance
+conformance: build ## run the conformance checks (LEVERET_CONFORMANCE names their folder)
+	test/conformance/run.sh
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' --exclude-dir=testdata . | \
+	while IFS=: read -r file _ target; do \
+		name=$${target#func }; \
+		echo "$$(dirname "$$file") $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern BENCHTIME=1s COUNT=1)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(PACKAGES)
+
+.PHONY: generate
+generate: ## write the generated code anew
+	$(GO) generate ./...
+
+.PHONY: fmt
+fmt: ## format the code and bring it to today's Go
+	$(GO) fix ./...
+	git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -w
+
+.PHONY: lint
+lint: ## gofmt, go vet, go fix and staticcheck
+	@unformatted=$$(git ls-files --cached --others --exclude-standard '*.go' | while read -r f; do [ ! -e "$$f" ] || gofmt -l "$$f"; done); \
+	[ -z "$$unformatted" ] || { echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	@old=$$($(GO) fix -diff ./... 2>&1) || true; [ -z "$$old" ] || { echo "not today's Go (make fmt):"; echo "$$old"; exit 1; }
+	$(GO) tool staticcheck ./...
+
+.PHONY: style
+style: ## print the size figures of the tree beside the bars
+	@$(GO) run ./internal/archtest/figures
+
+.PHONY: cover
+cover: ## test coverage, a line a function in coverage.out's report
+	$(GO) test -coverprofile=coverage.out -coverpkg=./... $(PACKAGES)
+	$(GO) tool cover -func=coverage.out
+
+.PHONY: image
+image: ## build the container image with docker (or DOCKER=podman)
+	$(DOCKER) build --build-arg VERSION=$(VERSION) -t $(IMAGE) .
+
+.PHONY: image-test
+image-test: ## build and run the image without a container engine (root, Debian's buildah)
+	test/image.sh
+
+.PHONY: check
+check: lint check-generated check-modules check-dead check-tree ## everything that reads the code without running it
+
+.PHONY: check-generated
+check-generated: ## generated code is what the generators write now
+	@tree=$$(mktemp -d); trap 'rm -rf "$$tree"' EXIT; \
+	git ls-files -z --cached --others --exclude-standard | tar --create --null --ignore-failed-read --files-from - 2>/dev/null | tar --extract --directory "$$tree"; \
+	(cd "$$tree" && $(GO) generate ./...); \
+	(cd "$$tree" && find . -type f -name '*_gen*.go') | while read -r f; do \
+		diff -u "$$f" "$$tree/$$f" || { echo "$$f is stale: make generate"; exit 1; }; \
+	done
+
+# Without the network, modules that only the tests of our dependencies need can be
+# missing, and then nothing can be said.
+.PHONY: check-modules
+check-modules: ## go.mod and go.sum are tidy
+	@if ! diff=$$($(GO) mod tidy -diff 2>/tmp/leveret-tidy.$$$$); then \
+		if [ -n "$$diff" ]; then echo "$$diff"; echo "go.mod is not tidy: go mod tidy"; rm -f /tmp/leveret-tidy.$$$$; exit 1; fi; \
+		echo "go.mod: not compared, modules are missing:"; tail -n 1 /tmp/leveret-tidy.$$$$; \
+	fi; rm -f /tmp/leveret-tidy.$$$$
+
+# What nothing reaches at all is an error. What only tests reach is printed: it may
+# be there for them, or for a caller to come.
+.PHONY: check-dead
+check-dead: ## no code that nothing reaches
+	@dead=$$($(GO) tool deadcode -test ./...); [ -z "$$dead" ] || { echo "$$dead"; exit 1; }
+	@if [ -d cmd/broker ]; then $(GO) tool deadcode ./cmd/broker | sed 's/^/only tests reach: /'; fi
+
+# Uncached: the test asks the go command, whose answers the test cache does not know.
+.PHONY: check-tree
+check-tree: ## import ladder, package comments, bars on size, licences
+	$(GO) test -count=1 ./internal/archtest

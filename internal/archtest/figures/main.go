@@ -1,0 +1,28 @@
+// Command figures prints the size figures of the tree beside the project's bars.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"leveret/internal/archtest"
+)
+
+func main() {
+	root := "."
+	if len(os.Args) > 1 {
+		root = os.Args[1]
+	}
+	if err := run(root); err != nil {
+		fmt.Fprintln(os.Stderr, "figures:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	files, err := archtest.ReadTree(root)
+	if err != nil {
+		return err
+	}
+	return archtest.PrintFigures(os.Stdout, files)
+}

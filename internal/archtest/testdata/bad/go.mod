@@ -1,0 +1,3 @@
+module leveret
+
+go 1.26

@@ -1,0 +1,2 @@
+// Package store has another one there.
+package store

@@ -1,0 +1,4 @@
+// Package storetest is for tests alone.
+package storetest
+
+import _ "go.uber.org/goleak"

@@ -1,0 +1,2 @@
+// Package util stands on no rung.
+package util
