@@ -74,7 +74,7 @@ func TestUsersLast(t *testing.T) {
 		!maps.Equal(got.TopicPermissions["v"], map[string]auth.TopicPermissions{"x": {Write: "k"}}) {
 		t.Errorf("came back as %+v", got)
 	}
-	if err := rightsOf(t, b, "v").Configure(amqp.KindQueue, "c"); err != nil {
+	if err := rightsOf(t, b, "v").Configure(amqp.QueueResource, "c"); err != nil {
 		t.Error(err)
 	}
 }
@@ -94,7 +94,7 @@ func TestFailedSaveChangesNothing(t *testing.T) {
 		}
 	}
 	r := rightsOfGuest(t, a)
-	if err := r.Write(amqp.KindQueue, "q"); err != nil || len(a.Users()) != 1 || r.Version().Load() != version {
+	if err := r.Write(amqp.QueueResource, "q"); err != nil || len(a.Users()) != 1 || r.Version().Load() != version {
 		t.Errorf("changed all the same: %v, %d users, version %d, was %d", err, len(a.Users()), r.Version().Load(), version)
 	}
 }
@@ -132,7 +132,7 @@ func TestRefusedChanges(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tt.name, tt.err, tt.want)
 		}
 	}
-	if err := rightsOf(t, a, "v").Configure(amqp.KindQueue, "q"); err != nil {
+	if err := rightsOf(t, a, "v").Configure(amqp.QueueResource, "q"); err != nil {
 		t.Errorf("a refused change took effect: %v", err)
 	}
 }

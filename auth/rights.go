@@ -23,7 +23,7 @@ type Rights struct {
 
 // question is a check whose answer depends on nothing else.
 type question struct {
-	right    string
+	right    amqp.Right
 	kind     amqp.ResourceKind
 	name     string
 	topicKey string // of topic checks
@@ -39,28 +39,30 @@ func (r *Rights) User() string { return r.user }
 
 // Configure returns nil if the user may declare and delete the exchange or queue, else an [*amqp.Error] 403.
 func (r *Rights) Configure(kind amqp.ResourceKind, name string) error {
-	return r.check("configure", kind, name)
+	return r.check(amqp.Configure, kind, name)
 }
 
 // Write returns nil if the user may publish to the exchange, bind the queue or exchange as a destination, else an [*amqp.Error] 403.
 func (r *Rights) Write(kind amqp.ResourceKind, name string) error {
-	return r.check("write", kind, name)
+	return r.check(amqp.Write, kind, name)
 }
 
 // Read returns nil if the user may consume from or purge the queue, bind to the exchange as a source, else an [*amqp.Error] 403.
 func (r *Rights) Read(kind amqp.ResourceKind, name string) error {
-	return r.check("read", kind, name)
+	return r.check(amqp.Read, kind, name)
 }
 
 // WriteTopic returns nil if the user may publish with this routing key, else an [*amqp.Error] 403. It is asked for topic exchanges only,
 // beside Write.
-func (r *Rights) WriteTopic(exchange, key string) error { return r.checkTopic("write", exchange, key) }
+func (r *Rights) WriteTopic(exchange, key string) error {
+	return r.checkTopic(amqp.Write, exchange, key)
+}
 
 // ReadTopic returns nil if the user may bind a queue to a topic exchange with this binding key, else an [*amqp.Error] 403.
-func (r *Rights) ReadTopic(exchange, key string) error { return r.checkTopic("read", exchange, key) }
+func (r *Rights) ReadTopic(exchange, key string) error { return r.checkTopic(amqp.Read, exchange, key) }
 
-func (r *Rights) check(right string, kind amqp.ResourceKind, name string) error {
-	if name == "" && kind == amqp.KindExchange {
+func (r *Rights) check(right amqp.Right, kind amqp.ResourceKind, name string) error {
+	if name == "" && kind == amqp.ExchangeResource {
 		name = "amq.default" // under this name the default exchange stands in permissions and in errors
 	}
 	r.refresh()
@@ -70,7 +72,7 @@ func (r *Rights) check(right string, kind amqp.ResourceKind, name string) error 
 	return amqp.AccessRefused(right, kind, name, r.vhost, r.user)
 }
 
-func (r *Rights) checkTopic(right, exchange, key string) error {
+func (r *Rights) checkTopic(right amqp.Right, exchange, key string) error {
 	r.refresh()
 	if r.grant != nil {
 		topic, restricted := r.grant.topics[exchange]
@@ -78,21 +80,21 @@ func (r *Rights) checkTopic(right, exchange, key string) error {
 			return nil
 		}
 		p := topic.read
-		if right == "write" {
+		if right == amqp.Write {
 			p = topic.write
 		}
 		if r.decide(p, question{right: right, name: exchange, topicKey: key, topic: true}, key) {
 			return nil
 		}
 	}
-	return amqp.TopicAccessRefused(right, key, exchange, r.vhost, r.user)
+	return amqp.TopicRefused(right, key, exchange, r.vhost, r.user)
 }
 
-func (g *grant) pattern(right string) pattern {
+func (g *grant) pattern(right amqp.Right) pattern {
 	switch right {
-	case "configure":
+	case amqp.Configure:
 		return g.configure
-	case "write":
+	case amqp.Write:
 		return g.write
 	}
 	return g.read

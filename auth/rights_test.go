@@ -32,7 +32,7 @@ func userWith(row auth.Permissions) auth.Account {
 }
 
 func TestRights(t *testing.T) {
-	const queue, exchange = amqp.KindQueue, amqp.KindExchange
+	const queue, exchange = amqp.QueueResource, amqp.ExchangeResource
 	row := auth.Permissions{Configure: "^own-", Write: "^(orders|amq\\.default)$", Read: ""}
 	r := rightsOf(t, newAuth(t, userWith(row)), "v")
 	tests := []struct {
@@ -121,7 +121,7 @@ func TestChangesReachOpenHandlesAtOnce(t *testing.T) {
 		if err := step.change(); err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
-		if err := r.Write(amqp.KindExchange, "a"); (err == nil) != step.ok {
+		if err := r.Write(amqp.ExchangeResource, "a"); (err == nil) != step.ok {
 			t.Errorf("%s: %v, want ok %v", step.name, err, step.ok)
 		}
 		if changed := r.Version().Load() != before; changed != (step.name != "as it was") {
@@ -157,9 +157,9 @@ func TestRightsFollowModel(t *testing.T) {
 					got  error
 					want bool
 				}{
-					{r.Configure(amqp.KindQueue, name), want(model.Configure)},
-					{r.Write(amqp.KindQueue, name), want(model.Write)},
-					{r.Read(amqp.KindQueue, name), want(model.Read)},
+					{r.Configure(amqp.QueueResource, name), want(model.Configure)},
+					{r.Write(amqp.QueueResource, name), want(model.Write)},
+					{r.Read(amqp.QueueResource, name), want(model.Read)},
 				} {
 					if (q.got == nil) != q.want {
 						rt.Fatalf("%+v on %q: %v, want %v", model, name, q.got, q.want)
@@ -174,7 +174,7 @@ func TestMemoryOfDecisionsIsBounded(t *testing.T) {
 	r := rightsOf(t, newAuth(t, userWith(auth.Permissions{Write: "^[0-9]*5$"})), "v")
 	for i := range 10000 {
 		name := fmt.Sprint(i)
-		if err := r.Write(amqp.KindExchange, name); (err == nil) != (i%10 == 5) {
+		if err := r.Write(amqp.ExchangeResource, name); (err == nil) != (i%10 == 5) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
@@ -192,7 +192,7 @@ func TestConcurrentChanges(t *testing.T) {
 		r := rightsOf(t, a, "v")
 		asking.Go(func() {
 			for range 2000 {
-				r.Read(amqp.KindQueue, "q")
+				r.Read(amqp.QueueResource, "q")
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestConcurrentChanges(t *testing.T) {
 		}
 	}
 	asking.Wait()
-	if err := rightsOf(t, a, "v").Read(amqp.KindQueue, "q"); err != nil {
+	if err := rightsOf(t, a, "v").Read(amqp.QueueResource, "q"); err != nil {
 		t.Error(err)
 	}
 }
@@ -214,7 +214,7 @@ func BenchmarkRights(b *testing.B) {
 			r := rightsOf(b, newAuth(b, userWith(auth.Permissions{Write: expression})), "v")
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := r.Write(amqp.KindExchange, "orders-17"); err != nil {
+				if err := r.Write(amqp.ExchangeResource, "orders-17"); err != nil {
 					b.Fatal(err)
 				}
 			}

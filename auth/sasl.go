@@ -42,7 +42,7 @@ func (parse password) login(a *Authenticator, at attempt) (*entry, error) {
 func parsePlain(response []byte) (name, secret string, err error) {
 	parts := bytes.Split(response, []byte{0})
 	if len(parts) != 3 || len(parts[0]) != 0 {
-		return "", "", amqp.InvalidLoginResponse("PLAIN")
+		return "", "", amqp.InvalidResponse("PLAIN")
 	}
 	return string(parts[1]), string(parts[2]), nil
 }
@@ -53,12 +53,12 @@ func parseAMQPlain(response []byte) (name, secret string, err error) {
 	table := append([]byte{byte(size >> 24), byte(size >> 16), byte(size >> 8), byte(size)}, response...)
 	fields, _, err := amqp.DecodeTable(table)
 	if err != nil {
-		return "", "", amqp.InvalidLoginResponse("AMQPLAIN")
+		return "", "", amqp.InvalidResponse("AMQPLAIN")
 	}
 	name, okName := text(fields, "LOGIN")
 	secret, okSecret := text(fields, "PASSWORD")
 	if !okName || !okSecret {
-		return "", "", amqp.InvalidLoginResponse("AMQPLAIN")
+		return "", "", amqp.InvalidResponse("AMQPLAIN")
 	}
 	return name, secret, nil
 }
