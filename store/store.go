@@ -1,0 +1,159 @@
+// Package store keeps what has to outlive the broker: definitions, and the messages of durable queues.
+//
+// What it owns. One append-only log is the durability point of every queue of the broker, and one bbolt file is the root of all
+// that lasts (definitions, the index of the log, what was settled). Queues are numbers and messages are bytes here: the package
+// knows no AMQP. A queue of several lanes takes one number for each lane.
+//
+// Who may call what. All methods of a Store may be called from any goroutine at any time between opening and Close. A Batch
+// belongs to one goroutine, as a rule a connection's reader.
+//
+// What blocks. Commit, Load, Read, Scan, Spill and Close wait for the disk. Append, Settle, Discard, DropQueue and all that only
+// looks (Durable, Pressure, Stats ...) never do: they take a short lock at most. Append calls its callback under that lock, so
+// the order of records in the log is the order in which the callbacks ran; the callback must not call the store.
+//
+// How long slices live. Bytes given to Publish are copied, unless there are more than 64 KiB of them: those are kept until they
+// are written, so they must never change. Bytes that Read returns are the caller's. Bytes that Load passes are valid during the
+// call only.
+//
+// What survives a crash. After Commit returns: the changes, all or none of one call. Once Durable reaches the number that Append
+// returned: every record of that batch. A batch that is Atomic survives as a whole or not at all, any other record by record.
+// What Settle was told is written within 20 ms and synced within a second; a crash before that brings the messages back.
+// Spilled messages never survive.
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// LSN numbers the batches of a log in the order of Append, from 1. It compares with Durable and means nothing after a restart.
+// Zero is for what waits for no log: it is always durable.
+type LSN uint64
+
+// Change is one step of Commit: it puts Value under Key in Bucket, or deletes the key when Value is nil.
+type Change struct {
+	Bucket, Key string
+	Value       []byte
+}
+
+// Range is an inclusive range of sequence numbers.
+type Range struct{ First, Last uint64 }
+
+// Pair is a message's place in one queue. A sequence of zero says that the queue did not take the message.
+type Pair struct{ Queue, Seq uint64 }
+
+// Message is one message of one queue, read back from the store or handed to Spill.
+type Message struct {
+	Seq       uint64
+	Tag       uint32 // what Publish was given
+	Body      []byte
+	Transient bool // it was spilled, and is to be settled with Discard
+}
+
+// Info is what the index knows of a message without reading it.
+type Info struct {
+	Seq       uint64
+	Tag       uint32
+	Size      int // bytes of its body
+	Transient bool
+}
+
+// Window is a piece of a queue, read back.
+type Window struct {
+	Messages []Message // in order of their sequence
+	Lost     []Range   // sequences that are live but damaged on disk
+	Next     uint64    // the first sequence that was not looked at: go on there
+}
+
+// QueueState is what recovery knows of a queue: enough to run it, without having read a message.
+type QueueState struct {
+	ID        uint64
+	Next      uint64  // the next sequence to give; never one that was given before
+	Delivered uint64  // messages below this may have been delivered before the broker stopped; zero after a clean stop
+	Live      []Range // what is not settled
+	Messages  uint64  // how many that are
+	Bytes     uint64  // and the size of their bodies
+}
+
+// Stats are plain numbers of one moment, for metrics. Counts run from the opening of the store.
+type Stats struct {
+	Batches, Syncs    uint64 // groups written, and syncs of the log
+	Records, Bytes    uint64 // appended records, and their bytes in the log
+	Unsynced          uint64 // bytes appended and not yet durable
+	Commits           uint64 // transactions of the root file
+	Checkpoints       uint64
+	Relocated         uint64 // bytes of survivors moved out of sparse segments
+	Reads, ReadBytes  uint64 // paging reads, and bytes read for them
+	Segments, Free    int    // segment files in use, and ready for use
+	SpillSegments     int
+	Chunks            int    // pieces of the index in memory
+	IndexBytes        int64  // bytes of index entries held in memory
+	LogBytes          int64  // disk held by segments, spill and free files
+	RootBytes         int64  // size of the root file
+	DamagedRecords    uint64 // records found damaged, at recovery and by reads
+	LastSyncNanos     int64  // duration of the last sync
+	CheckpointFailed  uint64
+	PreparationFailed uint64 // attempts to get a new segment that found no space
+}
+
+// Store is the durable side of the broker, or of one of its parts: a replicated log satisfies it as well as a local one. The
+// package comment says who may call what, and what blocks.
+type Store interface {
+	// Commit makes the changes durable, all or none. Concurrent calls share one transaction.
+	Commit(changes ...Change) error
+	// Load calls each for every key of a bucket, in the order of the keys, and stops at the first error.
+	Load(bucket string, each func(key string, value []byte) error) error
+	// NextQueueID returns a number that no queue had before, ever. It lasts with the next Commit.
+	NextQueueID() uint64
+
+	// Append gives the batch its place in the log and empties it. It calls number once under the append lock; number pushes the
+	// messages to their queues and sets the sequences in b.Pairs(). The result is durable once Durable reaches it.
+	Append(b *Batch, number func()) LSN
+	// Settle records that messages are done with: acked, rejected, expired, purged. Ranges may cover sequences that the store
+	// never saw.
+	Settle(queue uint64, ranges []Range)
+	// DropQueue forgets a queue and all its messages, spilled ones too.
+	DropQueue(queue uint64)
+	// Durable is the last batch that is safe on disk, and with it all before.
+	Durable() LSN
+	// OnDurable registers a function that runs after each advance of Durable, in the goroutine that syncs: it must be quick.
+	OnDurable(kick func())
+
+	// Read returns live messages of the ranges (ascending) in order, up to about limit bytes of bodies and at least one message
+	// if there is any. It sees all that was appended and settled before the call.
+	Read(queue uint64, ranges []Range, limit int) (Window, error)
+	// Scan tells what the index knows of the live messages in the ranges, in order, until each returns false.
+	Scan(queue uint64, ranges []Range, each func(Info) bool) error
+	// Spill puts transient messages aside on disk, without syncing: Read and Scan find them, a restart does not. The sequences
+	// of a queue's spilled messages rise from call to call.
+	Spill(queue uint64, messages []Message) error
+	// Discard settles spilled messages; those of the log stay.
+	Discard(queue uint64, ranges []Range)
+
+	// Queues tells what recovery found: every queue number that the log or its index named when the store was opened.
+	Queues(each func(QueueState))
+
+	// Pressure says that over 8 MiB wait for the disk: publishers should pause. It ends by itself, with a kick of OnDurable.
+	Pressure() bool
+	// Alarm says that the disk is nearly full: publishers should stop until it ends. What was appended is still taken.
+	Alarm() bool
+	// OnAlarm registers a function that is told of each change of Alarm, by a goroutine of the store: it must be quick.
+	OnAlarm(change func(on bool))
+	// Failed is closed when the disk refused to sync: nothing becomes durable any more, and Err says why.
+	Failed() <-chan struct{}
+	// Err is why the store failed, or nil.
+	Err() error
+	// Stats returns the store's numbers.
+	Stats() Stats
+	// Close syncs what was appended, writes a checkpoint and ends the store. When ctx ends first, the next start has to replay.
+	Close(ctx context.Context) error
+}
+
+// Errors that a caller may tell apart with errors.Is.
+var (
+	ErrClosed  = errors.New("store is closed")
+	ErrCorrupt = errors.New("store is damaged")
+	ErrFull    = errors.New("disk is full")
+	ErrLocked  = errors.New("folder is in use by another process")
+	ErrVersion = errors.New("store has an unknown format version")
+)
