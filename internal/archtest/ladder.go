@@ -17,6 +17,7 @@ var rungs = []rung{
 	{"amqp", nil},
 	{"store", nil},   // records and numbers: it knows no AMQP
 	{"metrics", nil}, // plain numbers, handed to it
+	{"config", nil},  // plain settings, from which cmd/broker fills the options of others
 	{"frame", []string{"amqp"}},
 	{"exchange", []string{"amqp"}},
 	{"auth", []string{"amqp"}},
@@ -25,7 +26,6 @@ var rungs = []rung{
 	{"server", []string{"amqp", "frame", "exchange", "auth", "queue", "vhost", "store"}},
 	{"perf", []string{"amqp", "frame"}},
 	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
-	{"config", []string{"server", "store", "queue", "vhost", "auth", "amqp"}}, // for their options and defaults
 	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
