@@ -1,0 +1,123 @@
+package exchange_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// sizes are how many bindings an exchange has that do not match; the time must not depend on it.
+var sizes = []int{100, 10_000, 100_000}
+
+func BenchmarkTopic(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x, other := w.exchange("topic", "x"), newQueue("other")
+			for i := range n {
+				w.bind(x, other, fmt.Sprintf("stock.%d.*.nyse.#", i))
+			}
+			w.bind(x, newQueue("q"), "stock.*.usd.nyse")
+			r := keys("stock.none.usd.nyse")
+			for b.Loop() {
+				x.Route(r)
+			}
+			if len(r.Queues()) != 1 {
+				b.Fatalf("%d queues", len(r.Queues()))
+			}
+		})
+	}
+}
+
+// Many different keys, each of which one of the bindings matches: the trie does not fit the processor's cache.
+func BenchmarkTopicSpread(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x, q := w.exchange("topic", "x"), newQueue("q")
+			routed := make([][]byte, n)
+			for i := range n {
+				w.bind(x, q, fmt.Sprintf("stock.%d.*", i))
+				routed[i] = fmt.Appendf(nil, "stock.%d.usd", i*7919%n)
+			}
+			r := keys("")
+			for i := 0; b.Loop(); i++ {
+				r.Keys[0] = routed[i%n]
+				x.Route(r)
+			}
+		})
+	}
+}
+
+func BenchmarkDirect(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x := w.exchange("direct", "x")
+			for i := range n {
+				w.bind(x, newQueue("q"), fmt.Sprint("key.", i))
+			}
+			r := keys("key.7")
+			for b.Loop() {
+				x.Route(r)
+			}
+		})
+	}
+}
+
+func BenchmarkFanout(b *testing.B) {
+	for _, n := range []int{1, 10, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x := w.exchange("fanout", "x")
+			for range n {
+				w.bind(x, newQueue("q"), "")
+			}
+			r := keys("")
+			for b.Loop() {
+				x.Route(r)
+			}
+		})
+	}
+}
+
+func BenchmarkHeaders(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x := w.exchange("headers", "x")
+			for i := range n {
+				w.bind(x, newQueue("q"), "", field("kind", "order"), field("customer", int32(i)))
+			}
+			w.bind(x, newQueue("q"), "", field("customer", int32(7)), field("kind", "order"))
+			r := keys("")
+			r.Headers = table(field("other", true), field("customer", int64(7)), field("kind", "order"))
+			for b.Loop() {
+				x.Route(r)
+			}
+		})
+	}
+}
+
+func BenchmarkExchangeToExchange(b *testing.B) {
+	w := newWorld(b)
+	first := w.exchange("topic", "x0")
+	last := first
+	for i := range 28 {
+		next := w.exchange("topic", fmt.Sprint("x", i+1))
+		w.bind(last, next, "#")
+		last = next
+	}
+	w.bind(last, newQueue("q"), "a.#")
+	r := keys("a.b")
+	for b.Loop() {
+		first.Route(r)
+	}
+}
+
+func BenchmarkBind(b *testing.B) {
+	w := newWorld(b)
+	x, q := w.exchange("topic", "x"), newQueue("q")
+	for i := 0; b.Loop(); i++ {
+		w.bind(x, q, fmt.Sprintf("stock.%d.*", i))
+	}
+}

@@ -1,0 +1,168 @@
+package exchange_test
+
+import (
+	"slices"
+	"testing"
+
+	"leveret/amqp"
+	"leveret/exchange"
+
+	"pgregory.net/rapid"
+)
+
+func TestHeaders(t *testing.T) {
+	type fields = []amqp.Field
+	match := func(v string) amqp.Field { return field("x-match", v) }
+	cases := []struct {
+		name    string
+		binding fields
+		sent    []fields // nil: the message has no header table
+		want    []int    // which of them arrive
+	}{
+		{"all is the default", fields{field("a", "1"), field("b", int32(2))}, []fields{
+			{field("a", "1"), field("b", int32(2))}, {field("a", "1")}, {field("a", "1"), field("b", int32(2)), field("c", int32(3))},
+			{field("a", "1"), field("b", int32(3))}, nil}, []int{0, 2}},
+		{"any", fields{match("any"), field("a", "1"), field("b", int32(2))}, []fields{
+			{field("a", "1")}, {field("b", int32(2)), field("z", int32(0))}, {field("a", "2"), field("b", int32(3))}, {}, nil}, []int{0, 1}},
+		{"all of nothing", nil, []fields{{field("a", int32(1))}, {}, nil}, []int{0, 1, 2}},
+		{"any of nothing", fields{match("any")}, []fields{{field("a", int32(1))}, {}, nil}, nil},
+		{"all leaves out x-", fields{match("all"), field("x-a", int32(1)), field("b", int32(1))},
+			[]fields{{field("b", int32(1))}, {field("x-a", int32(1))}}, []int{0}},
+		{"any leaves out x-", fields{match("any"), field("x-a", int32(1)), field("b", int32(1))},
+			[]fields{{field("b", int32(1))}, {field("x-a", int32(1))}}, []int{0}},
+		{"all-with-x", fields{match("all-with-x"), field("x-a", int32(1)), field("b", int32(1))},
+			[]fields{{field("b", int32(1))}, {field("x-a", int32(1)), field("b", int32(1))}}, []int{1}},
+		{"any-with-x", fields{match("any-with-x"), field("x-a", int32(1)), field("b", int32(1))},
+			[]fields{{field("x-a", int32(1))}, {field("b", int32(1))}, {field("x-a", int32(2))}}, []int{0, 1}},
+		{"only x- left out is all of nothing", fields{field("x-a", int32(1))}, []fields{nil}, []int{0}},
+		{"void asks for presence", fields{field("a", nil)},
+			[]fields{{field("a", "s")}, {field("a", int32(5))}, {field("a", nil)}, {field("b", int32(1))}}, []int{0, 1, 2}},
+		{"void second", fields{field("a", int32(1)), field("b", nil)},
+			[]fields{{field("a", int32(1))}, {field("a", int32(1)), field("b", "any")}}, []int{1}},
+		{"integers by value", fields{field("a", int64(1))}, []fields{
+			{field("a", int8(1))}, {field("a", uint8(1))}, {field("a", int16(1))}, {field("a", uint16(1))}, {field("a", int32(1))},
+			{field("a", uint32(1))}, {field("a", int64(1))}, {field("a", int64(2))}}, []int{0, 1, 2, 3, 4, 5, 6}},
+		{"negative integers", fields{field("a", int64(-1))}, []fields{
+			{field("a", int8(-1))}, {field("a", uint8(255))}, {field("a", int16(-1))}, {field("a", uint16(65535))}, {field("a", int32(-1))},
+			{field("a", uint32(1<<32-1))}}, []int{0, 2, 4}},
+		{"an integer is nothing else", fields{field("a", int32(1))},
+			[]fields{{field("a", 1.0)}, {field("a", "1")}, {field("a", true)}, {field("a", amqp.Timestamp(1))}, {field("a", int32(1))}}, []int{4}},
+		{"floats by value", fields{field("a", 1.5)},
+			[]fields{{field("a", 1.5)}, {field("a", float32(1.5))}, {field("a", int32(1))}}, []int{0, 1}},
+		{"booleans", fields{field("a", true)},
+			[]fields{{field("a", true)}, {field("a", false)}, {field("a", int32(1))}, {field("a", "true")}}, []int{0}},
+		{"string and bytes", fields{field("a", "ab")},
+			[]fields{{field("a", []byte("ab"))}, {field("a", "ab")}, {field("a", "AB")}}, []int{0, 1}},
+		{"array", fields{field("a", amqp.Array{int32(1), "x"})}, []fields{{field("a", amqp.Array{int64(1), []byte("x")})},
+			{field("a", amqp.Array{int32(1)})}, {field("a", amqp.Array{"x", int32(1)})}, {field("a", amqp.Array{int32(1), "x", nil})}}, []int{0}},
+		{"table", fields{field("a", amqp.Table{field("k", int32(1)), field("l", "v")})}, []fields{
+			{field("a", amqp.Table{field("l", "v"), field("k", int64(1))})}, {field("a", amqp.Table{field("k", int32(2)), field("l", "v")})},
+			{field("a", amqp.Table{})}}, []int{0}},
+		{"timestamp", fields{field("a", amqp.Timestamp(1000))},
+			[]fields{{field("a", amqp.Timestamp(1000))}, {field("a", amqp.Timestamp(1001))}, {field("a", int64(1000))}}, []int{0}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			x := w.exchange("headers", "x")
+			w.bind(x, newQueue("q"), "", c.binding...)
+			var got []int
+			for i, h := range c.sent {
+				r := keys("any")
+				if h != nil {
+					r.Headers = table(h...)
+				}
+				if len(names(x, r)) == 1 {
+					got = append(got, i)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("arrived: %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestHeadersRefuses(t *testing.T) {
+	x := newWorld(t).exchange("headers", "x")
+	for value, want := range map[any]string{
+		"foo":    `Invalid x-match field value <<"foo">>; expected all, any, all-with-x, or any-with-x`,
+		int32(1): "Invalid x-match field type signedint (value 1); expected longstr",
+	} {
+		err := x.Bind(exchange.Binding{Destination: newQueue("q"), Arguments: amqp.Table{field("x-match", value)}})
+		if err == nil || err.Error() != "PRECONDITION_FAILED - "+want {
+			t.Errorf("x-match %v: got %v, want %s", value, err, want)
+		}
+	}
+	if n := x.Len(); n != 0 {
+		t.Errorf("%d refused bindings are there", n)
+	}
+}
+
+// The filed rules do the same as trying each rule on all headers.
+func TestHeadersAgainstModel(t *testing.T) {
+	value := rapid.SampledFrom([]any{int32(1), int32(2), "1", "2", true, nil, amqp.Array{int32(1)}, 1.0})
+	name := rapid.SampledFrom([]string{"a", "b", "c", "x-d"})
+	fields := rapid.Custom(func(t *rapid.T) amqp.Table {
+		var fields amqp.Table
+		for _, n := range rapid.SliceOfNDistinct(name, 0, 4, rapid.ID).Draw(t, "names") {
+			fields = append(fields, field(n, value.Draw(t, "value")))
+		}
+		return fields
+	})
+	mode := rapid.SampledFrom([]string{"all", "any", "all-with-x", "any-with-x"})
+	rapid.Check(t, func(rt *rapid.T) {
+		x := newWorld(t).exchange("headers", "x")
+		var bound []exchange.Binding
+		rt.Repeat(map[string]func(*rapid.T){
+			"bind": func(rt *rapid.T) {
+				b := exchange.Binding{Destination: newQueue("q"), Arguments: append(fields.Draw(rt, "arguments"), field("x-match", mode.Draw(rt, "mode")))}
+				if err := x.Bind(b); err != nil {
+					rt.Fatal(err)
+				}
+				bound = append(bound, b)
+			},
+			"unbind": func(rt *rapid.T) {
+				if len(bound) == 0 {
+					return
+				}
+				i := rapid.IntRange(0, len(bound)-1).Draw(rt, "binding")
+				if !x.Unbind(bound[i]) {
+					rt.Fatal("the binding was not there")
+				}
+				bound = slices.Delete(bound, i, i+1)
+			},
+			"": func(rt *rapid.T) {
+				headers := fields.Draw(rt, "headers")
+				r := keys("")
+				r.Headers = table(headers...)
+				x.Route(r)
+				for _, b := range bound {
+					if got, want := holds(r, b.Destination), meets(headers, b.Arguments); got != want {
+						rt.Fatalf("headers %v, arguments %v: got %v", headers, b.Arguments, got)
+					}
+				}
+			},
+		})
+	})
+}
+
+// meets is the rule of the headers exchange in its simplest form; the last argument is x-match.
+func meets(headers, arguments amqp.Table) bool {
+	last := len(arguments) - 1
+	mode := arguments[last].Value.(string)
+	withX, met, asked := len(mode) > 3, 0, 0
+	for _, f := range arguments[:last] {
+		if !withX && f.Name == "x-d" {
+			continue
+		}
+		asked++
+		if v, ok := headers.Get(f.Name); ok && (f.Value == nil || string(table(field("", v))) == string(table(field("", f.Value)))) {
+			met++
+		}
+	}
+	if mode[:3] == "any" {
+		return met > 0
+	}
+	return met == asked
+}

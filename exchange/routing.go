@@ -1,0 +1,141 @@
+package exchange
+
+import "sync/atomic"
+
+// Routing is one message on its way through the exchanges: what they look at, and what they found. Its owner fills in Keys and Headers
+// and uses it again for the next message, so that routing allocates nothing once its slices have grown. Not safe for concurrent use.
+type Routing struct {
+	// Keys are the routing keys: the message's own first, then those of CC and BCC. Any bytes.
+	Keys [][]byte
+	// Headers is the encoded header table with its length in front, nil when the message has none.
+	Headers []byte
+
+	// Stamp says for how long the result holds for messages with this key.
+	Stamp Stamp
+
+	found     collection[Destination] // queues
+	exchanges collection[*Exchange]   // those the message came to, in order
+	hit       bool                    // the exchange at hand led somewhere
+	words     [][]byte                // scratch of the topic type
+	value     []byte                  // scratch of the headers type
+}
+
+// Queues returns the destinations found, each once, no exchanges among them. The slice lives until the next Route.
+func (r *Routing) Queues() []Destination { return r.found.items }
+
+// Stamp is the validity of a route: a version counter, and its value from before the route was looked up. The zero Stamp is never valid.
+type Stamp struct {
+	counter *atomic.Uint64
+	value   uint64
+}
+
+// NewStamp takes the counter's present value; what the stamp is for must be read afterwards.
+func NewStamp(counter *atomic.Uint64) Stamp { return Stamp{counter, counter.Load()} }
+
+// Valid reports whether nothing that the route depends on has changed since.
+func (s Stamp) Valid() bool { return s.counter != nil && s.counter.Load() == s.value }
+
+// Route finds all queues that the message reaches: by the exchange's bindings, by those of the exchanges that these lead to, and,
+// where an exchange has no way for it, by its alternate exchange. Each queue is found once, and each exchange is asked once, so that
+// cycles end.
+//
+// [exchange.bind], [exchange.declare alternate-exchange]: extensions of RabbitMQ
+func (x *Exchange) Route(r *Routing) {
+	var graph Stamp
+	if x.opts.Graph != nil {
+		graph = NewStamp(x.opts.Graph)
+	}
+	own := NewStamp(&x.version)
+	r.found.reset()
+	r.exchanges.reset()
+	r.exchanges.add(x)
+
+	cacheable, alone := len(r.Keys) == 1, true
+	for i := 0; i < len(r.exchanges.items); i++ {
+		at := r.exchanges.items[i]
+		cacheable = cacheable && at.keyed
+		if !at.routeAlone(r) && at.diverts {
+			alone = false // also if there is no alternate now: there may be one later
+			if alternate := at.opts.Resolve(at.alternate); alternate != nil {
+				r.exchanges.add(alternate)
+			}
+		}
+	}
+	switch {
+	case !cacheable:
+		r.Stamp = Stamp{}
+	case alone && len(r.exchanges.items) == 1:
+		r.Stamp = own
+	default:
+		r.Stamp = graph
+	}
+}
+
+// routeAlone collects what the exchange's own bindings lead to and reports whether they lead anywhere.
+func (x *Exchange) routeAlone(r *Routing) bool {
+	r.hit = false
+	x.mu.RLock()
+	x.table.route(r)
+	x.mu.RUnlock()
+	return r.hit
+}
+
+// collect notes all destinations of a set. Called by the tables.
+func (r *Routing) collect(s *set) {
+	for i := range s.members {
+		r.reach(s.members[i].destination)
+	}
+}
+
+// reach notes one destination. Called by the tables.
+func (r *Routing) reach(d Destination) {
+	r.hit = true
+	if x, ok := d.(*Exchange); ok {
+		r.exchanges.add(x)
+	} else {
+		r.found.add(d)
+	}
+}
+
+// smallCollection is how many items a collection compares one by one; beyond that it looks them up in a map.
+const smallCollection = 24
+
+// collection is a set in order of arrival that keeps its memory when it is emptied.
+type collection[T comparable] struct {
+	items []T
+	seen  map[T]struct{} // holds all items once there are more than a few
+}
+
+func (c *collection[T]) add(item T) {
+	if len(c.items) < smallCollection {
+		for _, other := range c.items {
+			if other == item {
+				return
+			}
+		}
+		c.items = append(c.items, item)
+		return
+	}
+	if c.seen == nil {
+		c.seen = make(map[T]struct{}, 2*smallCollection)
+	}
+	if len(c.seen) == 0 {
+		for _, other := range c.items {
+			c.seen[other] = struct{}{}
+		}
+	}
+	before := len(c.seen)
+	c.seen[item] = struct{}{}
+	if len(c.seen) > before {
+		c.items = append(c.items, item)
+	}
+}
+
+// reset empties the collection. What it held is let go of, too: a queue that was deleted must not live on as scratch.
+func (c *collection[T]) reset() {
+	clear(c.items)
+	c.items = c.items[:0]
+	if len(c.seen) > 0 {
+		clear(c.seen)
+	}
+}
