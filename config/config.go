@@ -1,0 +1,117 @@
+// Package config gathers what an operator may set, from four places: the defaults, a file in the form of rabbitmq.conf, the environment
+// and the command line, each of which overrides the ones before. Keys are RabbitMQ's own wherever it has one, so that an existing
+// rabbitmq.conf works: keys of its that mean nothing here are accepted with a warning, all others are errors that name the nearest key.
+//
+// The package only reads; it opens nothing but the file and starts nothing. Only the command line uses it: every other package has options
+// of its own, which the command line fills from a [Config].
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// Config is all settings. It is a plain value: whoever made it owns it.
+type Config struct {
+	AMQPAddrs   []string // addresses to listen on for AMQP, host:port; no host means all interfaces
+	AMQPSAddrs  []string // addresses to listen on for AMQP over TLS
+	HTTPAddr    string   // address of the HTTP server; empty: none
+	MetricsAddr string   // address that /metrics is served on; empty: none
+	TLS         TLS
+
+	DataDir  string
+	NodeName string // empty: leveret@ and the host's name
+
+	LogLevel  string // debug, info, warn or error
+	LogFormat string // text or json
+
+	Heartbeat        time.Duration // offered to clients, whole seconds; 0: none
+	FrameMax         uint32        // bytes, offered to clients; 0: no limit
+	ChannelMax       uint16        // channels a connection, offered to clients; 0: no limit
+	MaxMessageSize   int64         // bytes of a message's body, at most 512 MiB
+	HandshakeTimeout time.Duration // from accept to connection.open
+	Memory           Watermark
+
+	AuthMechanisms []string // offered to clients, in this order
+	LoopbackUsers  []string // may only connect from this machine
+	DefaultUser    string   // made at the first boot
+	DefaultPass    string
+	DefaultVHost   string
+}
+
+// TLS says which certificate is shown on the TLS addresses, and what is asked of clients.
+type TLS struct {
+	CertFile, KeyFile string // PEM
+	CAFile            string // PEM; who may sign client certificates
+	VerifyPeer        bool   // check the client's certificate if it shows one
+	RequirePeerCert   bool   // refuse clients that show none; needs VerifyPeer
+}
+
+// Watermark is the memory use from which publishers are held.
+type Watermark struct {
+	Relative float64 // share of the machine's memory, or of the container's limit; used while Absolute is 0
+	Absolute int64   // bytes
+}
+
+// Default returns the settings of a broker that is told nothing.
+func Default() Config {
+	return Config{
+		AMQPAddrs:        []string{":5672"},
+		HTTPAddr:         ":15672",
+		MetricsAddr:      ":15692",
+		DataDir:          "leveret-data",
+		LogLevel:         "info",
+		LogFormat:        "text",
+		Heartbeat:        60 * time.Second,
+		FrameMax:         131072,
+		ChannelMax:       2047,
+		MaxMessageSize:   16777216,
+		HandshakeTimeout: 10 * time.Second,
+		Memory:           Watermark{Relative: 0.6},
+		AuthMechanisms:   []string{"PLAIN", "AMQPLAIN"},
+		LoopbackUsers:    []string{"guest"},
+		DefaultUser:      "guest",
+		DefaultPass:      "guest",
+		DefaultVHost:     "/",
+	}
+}
+
+// maxMessageSize bounds what the largest message may be set to, as in RabbitMQ.
+const maxMessageSize = 512 << 20
+
+// Validate checks what no single setting can tell. All complaints are joined.
+func (c Config) Validate() error {
+	var errs []error
+	complain := func(condition bool, format string, args ...any) {
+		if condition {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	complain(len(c.AMQPAddrs)+len(c.AMQPSAddrs) == 0, "no address to listen on: set listeners.tcp.default or listeners.ssl.default")
+	complain(len(c.AMQPSAddrs) > 0 && (c.TLS.CertFile == "" || c.TLS.KeyFile == ""),
+		"listeners.ssl needs ssl_options.certfile and ssl_options.keyfile")
+	complain(c.TLS.VerifyPeer && c.TLS.CAFile == "", "ssl_options.verify = verify_peer needs ssl_options.cacertfile")
+	complain(c.TLS.RequirePeerCert && !c.TLS.VerifyPeer, "ssl_options.fail_if_no_peer_cert needs ssl_options.verify = verify_peer")
+	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
+	complain(len(c.AuthMechanisms) == 0, "auth_mechanisms leaves no way to log in")
+	complain(c.DefaultUser != "" && c.DefaultPass == "", "default_pass is empty, which no one can log in with")
+	for _, mechanism := range c.AuthMechanisms {
+		complain(!slices.Contains(Default().AuthMechanisms, mechanism), "auth_mechanisms: %s is not supported", mechanism)
+	}
+	return errors.Join(errs...)
+}
+
+// Node returns the node's name, made up from the host's if none is set.
+func (c Config) Node() string {
+	if c.NodeName != "" {
+		return c.NodeName
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return "leveret@" + host
+}

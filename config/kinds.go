@@ -1,0 +1,234 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// This file has one constructor for each kind of setting. Each takes the key and the place in a Config that it writes.
+
+// single is a setting that is one key with one value.
+func single(key, flag string, set func(c *Config, value string) error, get func(c *Config) string) setting {
+	return setting{
+		key: key, flag: flag,
+		set: func(c *Config, _, value string) error { return set(c, value) },
+		get: func(c *Config) []assignment { return []assignment{{key: key, value: get(c)}} },
+	}
+}
+
+// parsed is a single setting whose text goes through a function each way.
+func parsed[T any](key, flag string, at func(*Config) *T, parse func(string) (T, error), format func(T) string) setting {
+	return single(key, flag,
+		func(c *Config, value string) error {
+			parsed, err := parse(value)
+			if err == nil {
+				*at(c) = parsed
+			}
+			return err
+		},
+		func(c *Config) string { return format(*at(c)) })
+}
+
+func verbatim(value string) string { return value }
+
+func text(key, flag string, at func(*Config) *string) setting {
+	return parsed(key, flag, at, func(value string) (string, error) { return value, nil }, verbatim)
+}
+
+func toggle(key string, at func(*Config) *bool) setting {
+	return parsed(key, "", at, parseBool, strconv.FormatBool)
+}
+
+func size(key string, at func(*Config) *int64) setting {
+	return parsed(key, "", at, parseSize, func(n int64) string { return strconv.FormatInt(n, 10) })
+}
+
+func integer[T uint16 | uint32](key string, low, high int64, at func(*Config) *T) setting {
+	parse := func(value string) (T, error) {
+		n, err := parseInteger(value, low, high)
+		return T(n), err
+	}
+	return parsed(key, "", at, parse, func(n T) string { return strconv.FormatUint(uint64(n), 10) })
+}
+
+// duration is a number of units in the file.
+func duration(key string, unit, most time.Duration, at func(*Config) *time.Duration) setting {
+	parse := func(value string) (time.Duration, error) {
+		d, err := parseDuration(value, unit)
+		if err == nil && d > most {
+			err = fmt.Errorf("%s is more than %s", d, most)
+		}
+		return d, err
+	}
+	return parsed(key, "", at, parse, func(d time.Duration) string { return strconv.FormatInt(int64(d/unit), 10) })
+}
+
+// share is the memory watermark as a share of the whole. Setting it takes back an absolute one from a place that counts less.
+func share(key string) setting {
+	return single(key, "",
+		func(c *Config, value string) error {
+			f, err := strconv.ParseFloat(value, 64)
+			if err != nil || !(f >= 0 && f <= 1) {
+				return fmt.Errorf("%q is not a number from 0 to 1", value)
+			}
+			c.Memory = Watermark{Relative: f}
+			return nil
+		},
+		func(c *Config) string { return strconv.FormatFloat(c.Memory.Relative, 'g', -1, 64) })
+}
+
+// option is a word of the file and what it stands for. The first word for a value is the one that is printed.
+type option[T comparable] struct {
+	word  string
+	value T
+}
+
+func choice[T comparable](key, flag string, at func(*Config) *T, options ...option[T]) setting {
+	parse := func(value string) (T, error) {
+		var words []string
+		for _, o := range options {
+			if o.word == value {
+				return o.value, nil
+			}
+			words = append(words, o.word)
+		}
+		var none T
+		return none, fmt.Errorf("%q is not one of %s", value, strings.Join(words, ", "))
+	}
+	format := func(value T) string {
+		i := slices.IndexFunc(options, func(o option[T]) bool { return o.value == value })
+		return options[max(i, 0)].word
+	}
+	return parsed(key, flag, at, parse, format)
+}
+
+// none is the word that switches a listener off.
+const none = "none"
+
+func address(key, flag string, at func(*Config) *string) setting {
+	parse := func(value string) (string, error) {
+		if value == none {
+			return "", nil
+		}
+		return parseAddress(value)
+	}
+	format := func(value string) string {
+		if value == "" {
+			return none
+		}
+		return value
+	}
+	return parsed(key, flag, at, parse, format)
+}
+
+// port and host are RabbitMQ's two keys for one address. Either brings back a listener that was switched off.
+func port(key string, at func(*Config) *string) setting {
+	s := setting{key: key, alias: true}
+	s.set = func(c *Config, _, value string) error {
+		if _, err := parseAddress(value); err != nil || strings.Contains(value, ":") {
+			return fmt.Errorf("%q is not a port", value)
+		}
+		host, _, _ := net.SplitHostPort(*at(c))
+		*at(c) = net.JoinHostPort(host, value)
+		return nil
+	}
+	return s
+}
+
+func host(key string, at func(*Config) *string) setting {
+	s := setting{key: key, alias: true}
+	s.set = func(c *Config, _, value string) error {
+		_, port, err := net.SplitHostPort(*at(c))
+		if err != nil {
+			return fmt.Errorf("there is no port to go with %q", value)
+		}
+		*at(c) = net.JoinHostPort(value, port)
+		return nil
+	}
+	return s
+}
+
+// addresses is a family of listeners. The names after the key only tell its members apart.
+func addresses(key, flag string, at func(*Config) *[]string) setting {
+	return setting{
+		key: key + ".", flag: flag,
+		clear: func(c *Config) { *at(c) = nil },
+		set: func(c *Config, _, value string) error {
+			address, err := parseAddress(value)
+			if err == nil {
+				*at(c) = append(*at(c), address)
+			}
+			return err
+		},
+		get: func(c *Config) []assignment { return numbered(key+".", *at(c)) },
+	}
+}
+
+// noAddresses is the bare key of a family of listeners, whose only value is none.
+func noAddresses(key string, at func(*Config) *[]string) setting {
+	return nothing(key, func(c *Config) { *at(c) = nil }, func(c *Config) bool { return len(*at(c)) == 0 })
+}
+
+func nothing(key string, clear func(c *Config), empty func(c *Config) bool) setting {
+	return setting{
+		key: key,
+		set: func(c *Config, _, value string) error {
+			if value != none {
+				return fmt.Errorf("%q is not none; single values are set as %s.NAME", value, key)
+			}
+			clear(c)
+			return nil
+		},
+		get: func(c *Config) []assignment {
+			if !empty(c) {
+				return nil
+			}
+			return []assignment{{key: key, value: none}}
+		},
+	}
+}
+
+func mechanisms(key string) setting {
+	return setting{
+		key:   key + ".",
+		clear: func(c *Config) { c.AuthMechanisms = nil },
+		set: func(c *Config, _, value string) error {
+			c.AuthMechanisms = append(c.AuthMechanisms, value)
+			return nil
+		},
+		get: func(c *Config) []assignment { return numbered(key+".", c.AuthMechanisms) },
+	}
+}
+
+// loopbackUsers is a family whose names are users, each of which is added or taken away.
+func loopbackUsers(key string) setting {
+	return setting{
+		key: key + ".",
+		set: func(c *Config, name, value string) error {
+			restricted, err := parseBool(value)
+			if err != nil {
+				return err
+			}
+			c.LoopbackUsers = without(c.LoopbackUsers, name)
+			if restricted {
+				c.LoopbackUsers = append(c.LoopbackUsers, name)
+			}
+			return nil
+		},
+		get: func(c *Config) []assignment {
+			var all []assignment
+			for _, name := range c.LoopbackUsers {
+				all = append(all, assignment{key: key + "." + name, value: "true"})
+			}
+			return all
+		},
+	}
+}
+
+func noLoopbackUsers(key string) setting {
+	return nothing(key, func(c *Config) { c.LoopbackUsers = nil }, func(c *Config) bool { return len(c.LoopbackUsers) == 0 })
+}

@@ -1,0 +1,124 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// setting is one key: how its text gets into a Config and out again. A key that ends in a dot is a family, such as listeners.tcp.NAME, and
+// takes the rest of the key as name.
+type setting struct {
+	key   string
+	flag  string // the command line's name for it, if it has one
+	alias bool   // writes what another setting owns, so it is not printed
+	clear func(c *Config)
+	set   func(c *Config, name, value string) error
+	get   func(c *Config) []assignment // nil for an alias
+}
+
+func (s setting) family() bool { return strings.HasSuffix(s.key, ".") }
+
+// assignment is a key with its value, and where it comes from: a line of a file, a variable, a flag.
+type assignment struct {
+	key, value, origin string
+}
+
+// settings are all keys, in the order in which they are printed.
+var settings = []setting{
+	addresses("listeners.tcp", "amqp-addr", func(c *Config) *[]string { return &c.AMQPAddrs }),
+	noAddresses("listeners.tcp", func(c *Config) *[]string { return &c.AMQPAddrs }),
+	addresses("listeners.ssl", "amqps-addr", func(c *Config) *[]string { return &c.AMQPSAddrs }),
+	noAddresses("listeners.ssl", func(c *Config) *[]string { return &c.AMQPSAddrs }),
+	text("ssl_options.certfile", "tls-cert", func(c *Config) *string { return &c.TLS.CertFile }),
+	text("ssl_options.keyfile", "tls-key", func(c *Config) *string { return &c.TLS.KeyFile }),
+	text("ssl_options.cacertfile", "tls-ca", func(c *Config) *string { return &c.TLS.CAFile }),
+	choice("ssl_options.verify", "", func(c *Config) *bool { return &c.TLS.VerifyPeer },
+		option[bool]{"verify_none", false}, option[bool]{"verify_peer", true}),
+	toggle("ssl_options.fail_if_no_peer_cert", func(c *Config) *bool { return &c.TLS.RequirePeerCert }),
+	address("http_addr", "http-addr", func(c *Config) *string { return &c.HTTPAddr }),
+	port("management.tcp.port", func(c *Config) *string { return &c.HTTPAddr }),
+	host("management.tcp.ip", func(c *Config) *string { return &c.HTTPAddr }),
+	address("metrics_addr", "metrics-addr", func(c *Config) *string { return &c.MetricsAddr }),
+	port("prometheus.tcp.port", func(c *Config) *string { return &c.MetricsAddr }),
+	host("prometheus.tcp.ip", func(c *Config) *string { return &c.MetricsAddr }),
+	text("data_dir", "data-dir", func(c *Config) *string { return &c.DataDir }),
+	text("node_name", "node-name", func(c *Config) *string { return &c.NodeName }),
+	choice("log.console.level", "log-level", func(c *Config) *string { return &c.LogLevel },
+		option[string]{"debug", "debug"}, option[string]{"info", "info"}, option[string]{"warning", "warn"},
+		option[string]{"warn", "warn"}, option[string]{"error", "error"}),
+	choice("log.console.formatter", "log-format", func(c *Config) *string { return &c.LogFormat },
+		option[string]{"plaintext", "text"}, option[string]{"text", "text"}, option[string]{"json", "json"}),
+	duration("heartbeat", time.Second, 65535*time.Second, func(c *Config) *time.Duration { return &c.Heartbeat }),
+	integer("frame_max", 0, 1<<31-1, func(c *Config) *uint32 { return &c.FrameMax }),
+	integer("channel_max", 0, 65535, func(c *Config) *uint16 { return &c.ChannelMax }),
+	size("max_message_size", func(c *Config) *int64 { return &c.MaxMessageSize }),
+	duration("handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.HandshakeTimeout }),
+	share("vm_memory_high_watermark.relative"),
+	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),
+	mechanisms("auth_mechanisms"),
+	loopbackUsers("loopback_users"),
+	noLoopbackUsers("loopback_users"),
+	text("default_user", "", func(c *Config) *string { return &c.DefaultUser }),
+	text(secretKey, "", func(c *Config) *string { return &c.DefaultPass }),
+	text("default_vhost", "", func(c *Config) *string { return &c.DefaultVHost }),
+}
+
+// secretKey is the one setting that is never shown.
+const secretKey = "default_pass"
+
+// find returns the setting of a key, and for a family the name that follows it.
+func find(key string) (s setting, name string, found bool) {
+	for _, s := range settings {
+		if s.key == key {
+			return s, "", !s.family()
+		}
+		if rest, ok := strings.CutPrefix(key, s.key); ok && s.family() {
+			return s, rest, rest != ""
+		}
+	}
+	return setting{}, "", false
+}
+
+// Flag describes a setting that the command line offers too.
+type Flag struct {
+	Name, Key string
+	List      bool // may be given more than once
+}
+
+// Flags returns the settings that have a flag, in the order of the sample file.
+func Flags() []Flag {
+	var flags []Flag
+	for _, s := range settings {
+		if s.flag != "" {
+			flags = append(flags, Flag{Name: s.flag, Key: s.key, List: s.family()})
+		}
+	}
+	return flags
+}
+
+// lines returns the effective value of every key of a configuration.
+func lines(c Config) []assignment {
+	var all []assignment
+	for _, s := range settings {
+		if !s.alias {
+			all = append(all, s.get(&c)...)
+		}
+	}
+	return all
+}
+
+// numbered are the lines of a family whose names carry no meaning.
+func numbered(family string, values []string) []assignment {
+	var all []assignment
+	for i, value := range values {
+		all = append(all, assignment{key: family + strconv.Itoa(i+1), value: value})
+	}
+	return all
+}
+
+// without returns list less value, in a new slice.
+func without(list []string, value string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(have string) bool { return have == value })
+}
