@@ -52,8 +52,7 @@ base_image() {
 	chmod 1777 "$work/base/tmp"
 	cp /bin/busybox "$work/base/bin/"
 	local applet
-	for applet in $(/bin/busybox --list); do ln -sf busybox "$work/base/bin/$applet"; done
-	ln -sf busybox "$work/base/bin/sh"
+	for applet in $(/bin/busybox --list); do [[ -e $work/base/bin/$applet ]] || ln -s busybox "$work/base/bin/$applet"; done
 	cp /etc/ssl/certs/ca-certificates.crt "$work/base/etc/ssl/certs/"
 	echo 'root:x:0:0:root:/root:/bin/sh' >"$work/base/etc/passwd"
 	buildah copy -q "$c" "$work/base" / >/dev/null
