@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// binary is the built broker's path, empty when the tests use a broker that runs elsewhere.
-var binary string
+// brokerBinary is the built broker's path, empty when the tests use a broker that runs elsewhere.
+var brokerBinary string
 
 // A broker is one broker process, or the foreign one that LEVERET_TEST_AMQP names.
 type broker struct {
@@ -32,8 +32,8 @@ func openShared(dir string) (*broker, error) {
 	if addr := os.Getenv("LEVERET_TEST_AMQP"); addr != "" {
 		return &broker{addr: addr}, nil
 	}
-	binary = filepath.Join(dir, "broker")
-	build := exec.Command("go", "build", "-o", binary, "leveret/cmd/broker")
+	brokerBinary = filepath.Join(dir, "broker")
+	build := exec.Command("go", "build", "-o", brokerBinary, "leveret/cmd/broker")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cannot build the broker: %w\n%s", err, out)
 	}
@@ -43,7 +43,7 @@ func openShared(dir string) (*broker, error) {
 // ownBroker starts a broker for this test alone, to be measured or stopped; a foreign broker is shared even then.
 func ownBroker(t *testing.T, flags ...string) *broker {
 	t.Helper()
-	if binary == "" {
+	if brokerBinary == "" {
 		return shared
 	}
 	b, err := launch(t.TempDir(), flags...)
@@ -67,7 +67,7 @@ func launch(dir string, flags ...string) (*broker, error) {
 	}
 	defer log.Close()
 	b := &broker{dir: dir, exited: make(chan struct{})}
-	b.cmd = exec.Command(binary, append([]string{"serve", "--amqp-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--http-addr", "",
+	b.cmd = exec.Command(brokerBinary, append([]string{"serve", "--amqp-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--http-addr", "",
 		"--data-dir", filepath.Join(dir, "data"), "--ready-file", ready}, flags...)...)
 	b.cmd.Stdout, b.cmd.Stderr = log, log
 	if err := b.cmd.Start(); err != nil {

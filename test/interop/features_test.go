@@ -26,7 +26,7 @@ func TestNackAndReject(t *testing.T) {
 			"a new 3", "a redelivered 3", "a redelivered 3", // nack and reject with requeue: back at the head
 			"b new 2",                                       // the reject without requeue dropped it
 			"c new 1", "b redelivered 2", "c redelivered 1", // nack of both with requeue
-			"d new 0", // nack of both without
+			"d new 0",         // nack of both without
 			"d redelivered 0") // nack of everything outstanding, which is what tag 0 means
 	})
 }
