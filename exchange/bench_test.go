@@ -21,8 +21,8 @@ func BenchmarkTopic(b *testing.B) {
 			for b.Loop() {
 				x.Route(r)
 			}
-			if len(r.Queues()) != 1 {
-				b.Fatalf("%d queues", len(r.Queues()))
+			if len(r.Found()) != 1 {
+				b.Fatalf("%d queues", len(r.Found()))
 			}
 		})
 	}

@@ -121,19 +121,20 @@ func (x *Exchange) UnbindAll(d Destination) int {
 	return n
 }
 
-// Delete takes all bindings out, for good: the exchange routes nothing more and takes no binding. With ifUnused it does so only when there
-// are none, and reports false otherwise.
-func (x *Exchange) Delete(ifUnused bool) bool {
+// Delete takes all bindings out, for good, and returns them: the exchange routes nothing more and takes no binding. With ifUnused it does
+// so only when there are none, and ok is false otherwise.
+func (x *Exchange) Delete(ifUnused bool) (bindings []Binding, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if ifUnused && x.bindings.len() > 0 {
-		return false
+		return nil, false
 	}
+	bindings = x.bindings.list()
 	x.deleted = true
 	x.bindings = registry{}
 	x.table, _ = newTable(x.opts.Type, x.opts.Arguments) // they made a table before, so they do again
 	x.changed()
-	return true
+	return bindings, true
 }
 
 // Len is the number of bindings that the exchange is the source of.

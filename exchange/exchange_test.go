@@ -112,14 +112,14 @@ func TestDelete(t *testing.T) {
 		w.bind(x, q, "k")
 		r := keys("k")
 		x.Route(r)
-		if x.Delete(true) {
+		if _, ok := x.Delete(true); ok {
 			t.Errorf("%s: deleted though it has a binding", kind)
 		}
 		if kind != "headers" && !r.Stamp.Valid() {
 			t.Errorf("%s: a refused deletion made a route invalid", kind)
 		}
-		if !x.Delete(false) || x.Len() != 0 {
-			t.Errorf("%s: not deleted", kind)
+		if bindings, ok := x.Delete(false); !ok || len(bindings) != 1 || bindings[0].Key != "k" || x.Len() != 0 {
+			t.Errorf("%s: deleted %v with the bindings %v", kind, ok, bindings)
 		}
 		if r.Stamp.Valid() {
 			t.Errorf("%s: a route outlives its exchange", kind)
@@ -138,7 +138,7 @@ func TestDeleteUnused(t *testing.T) {
 	w := newWorld(t)
 	x := w.exchange("fanout", "x")
 	w.bind(w.exchange("fanout", "source"), x, "") // being a destination is no use
-	if !x.Delete(true) {
+	if _, ok := x.Delete(true); !ok {
 		t.Error("an exchange without bindings as source was not deleted")
 	}
 }

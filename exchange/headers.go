@@ -18,8 +18,8 @@ func init() {
 
 // headers leads to the destinations whose binding arguments the message's headers meet: all of them, or any. Keys do not matter.
 //
-// A rule is filed under the header that it asks for (an "all" rule under one of them, an "any" rule under each), by its value. So a
-// message meets only the rules that one of its headers speaks for, however many there are.
+// A rule is filed under a header that it asks for, by the value (an "all" rule under one of its headers, an "any" rule under each). So
+// a message meets only the rules that one of its headers speaks for, however many there are.
 type headers struct {
 	always  []*rule // "all" of nothing
 	columns map[string]*column
@@ -36,7 +36,7 @@ type column struct {
 type rule struct {
 	destination Destination
 	any         bool // one criterion is enough
-	criteria    []criterion
+	criteria    []criterion // the first is the one that an "all" rule is filed under
 }
 
 // criterion is one header that a rule asks for.
@@ -96,6 +96,9 @@ func (t *headers) add(b *Binding) {
 	if len(r.criteria) == 0 && !r.any {
 		t.always = append(t.always, r)
 	}
+	if !r.any {
+		t.choose(r)
+	}
 	for i := range r.filed() {
 		c := &r.criteria[i]
 		col := t.columns[c.name]
@@ -108,6 +111,32 @@ func (t *headers) add(b *Binding) {
 		} else {
 			col.byValue[c.value] = append(col.byValue[c.value], r)
 		}
+	}
+}
+
+// choose puts first the criterion that the fewest rules are filed under: if all rules ask for the same kind of message, but each for
+// another customer, they part by the customer.
+func (t *headers) choose(r *rule) {
+	best, fewest := 0, 0
+	for i := range r.criteria {
+		if n := t.crowd(&r.criteria[i]); i == 0 || n < fewest {
+			best, fewest = i, n
+		}
+	}
+	if best > 0 {
+		r.criteria[0], r.criteria[best] = r.criteria[best], r.criteria[0]
+	}
+}
+
+// crowd is the number of rules filed under a criterion.
+func (t *headers) crowd(c *criterion) int {
+	switch col := t.columns[c.name]; {
+	case col == nil:
+		return 0
+	case c.present:
+		return len(col.present) + len(col.byValue) // met by whatever value
+	default:
+		return len(col.byValue[c.value])
 	}
 }
 
@@ -146,8 +175,8 @@ func without(list []*rule, r *rule) []*rule {
 }
 
 func (t *headers) route(r *Routing) {
-	for _, rule := range t.always {
-		r.reach(rule.destination)
+	for _, always := range t.always {
+		r.reach(always.destination)
 	}
 	if len(r.Headers) == 0 {
 		return
@@ -157,33 +186,35 @@ func (t *headers) route(r *Routing) {
 		if !ok {
 			continue
 		}
-		for _, rule := range col.present {
-			rule.tryOn(r)
+		r.tryAll(col.present)
+		r.value = appendCanonical(r.value[:0], tag, value)
+		r.tryAll(col.byValue[string(r.value)])
+	}
+}
+
+// tryAll collects the destinations of those rules that the headers meet as a whole. The criterion they were found by is met.
+func (r *Routing) tryAll(rules []*rule) {
+	for _, found := range rules {
+		if found.any || r.meets(found.criteria[1:]) {
+			r.reach(found.destination)
+		}
+	}
+}
+
+func (r *Routing) meets(criteria []criterion) bool {
+	for i := range criteria {
+		c := &criteria[i]
+		tag, value, ok := amqp.FindField(r.Headers, c.name)
+		if !ok {
+			return false
+		}
+		if c.present {
+			continue
 		}
 		r.value = appendCanonical(r.value[:0], tag, value)
-		for _, rule := range col.byValue[string(r.value)] {
-			rule.tryOn(r)
+		if string(r.value) != c.value {
+			return false
 		}
 	}
-}
-
-// tryOn collects the rule's destination if the headers meet the whole of it. The criterion through which the rule was found is met.
-func (rule *rule) tryOn(r *Routing) {
-	if !rule.any {
-		for i := 1; i < len(rule.criteria); i++ {
-			if !rule.criteria[i].met(r) {
-				return
-			}
-		}
-	}
-	r.reach(rule.destination)
-}
-
-func (c *criterion) met(r *Routing) bool {
-	tag, value, ok := amqp.FindField(r.Headers, c.name)
-	if !ok || c.present {
-		return ok
-	}
-	r.value = appendCanonical(r.value[:0], tag, value)
-	return string(r.value) == c.value
+	return true
 }

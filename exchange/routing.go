@@ -20,8 +20,8 @@ type Routing struct {
 	value     []byte                  // scratch of the headers type
 }
 
-// Queues returns the destinations found, each once, no exchanges among them. The slice lives until the next Route.
-func (r *Routing) Queues() []Destination { return r.found.items }
+// Found returns the queues that the message reaches, each once. The slice lives until the next Route.
+func (r *Routing) Found() []Destination { return r.found.items }
 
 // Stamp is the validity of a route: a version counter, and its value from before the route was looked up. The zero Stamp is never valid.
 type Stamp struct {
@@ -82,19 +82,40 @@ func (x *Exchange) routeAlone(r *Routing) bool {
 
 // collect notes all destinations of a set. Called by the tables.
 func (r *Routing) collect(s *set) {
+	if len(r.found.items) == 0 && len(s.members) > 1 {
+		r.collectFirst(s)
+		return
+	}
 	for i := range s.members {
 		r.reach(s.members[i].destination)
+	}
+}
+
+// collectFirst is collect while nothing is found yet: a set holds each destination once, so there is nothing to compare.
+func (r *Routing) collectFirst(s *set) {
+	r.hit = true
+	for i := range s.members {
+		if d := s.members[i].destination; !r.visit(d) {
+			r.found.items = append(r.found.items, d)
+		}
 	}
 }
 
 // reach notes one destination. Called by the tables.
 func (r *Routing) reach(d Destination) {
 	r.hit = true
-	if x, ok := d.(*Exchange); ok {
-		r.exchanges.add(x)
-	} else {
+	if !r.visit(d) {
 		r.found.add(d)
 	}
+}
+
+// visit puts a destination that is an exchange on the message's way, and reports whether it is one.
+func (r *Routing) visit(d Destination) bool {
+	x, ok := d.(*Exchange)
+	if ok {
+		r.exchanges.add(x)
+	}
+	return ok
 }
 
 // smallCollection is how many items a collection compares one by one; beyond that it looks them up in a map.

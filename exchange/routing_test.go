@@ -202,8 +202,8 @@ func TestRouteDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { x.Route(r) }); n != 0 {
 			t.Errorf("%s: %v allocations a route", kind, n)
 		}
-		if len(r.Queues()) != 41 {
-			t.Errorf("%s: %d queues, want 41", kind, len(r.Queues()))
+		if len(r.Found()) != 41 {
+			t.Errorf("%s: %d queues, want 41", kind, len(r.Found()))
 		}
 	}
 }
@@ -247,7 +247,7 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func holds(r *exchange.Routing, d exchange.Destination) bool {
-	for _, found := range r.Queues() {
+	for _, found := range r.Found() {
 		if found == d {
 			return true
 		}

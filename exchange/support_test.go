@@ -67,7 +67,7 @@ func keys(keys ...string) *exchange.Routing {
 func names(x *exchange.Exchange, r *exchange.Routing) []string {
 	x.Route(r)
 	found := []string{}
-	for _, d := range r.Queues() {
+	for _, d := range r.Found() {
 		found = append(found, d.Name())
 	}
 	slices.Sort(found)
