@@ -34,7 +34,7 @@ race: ## test the packages under the race detector
 	$(GO) test -race -timeout 15m $(PACKAGES)
 
 .PHONY: interop
-interop: build ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
+interop: ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
 	@if [ -x test/interop/setup.sh ]; then timeout 600 test/interop/setup.sh; fi
 	@if [ -d test/interop ]; then $(GO) test -count=1 -timeout 20m ./test/interop/...; fi
 
@@ -92,23 +92,25 @@ image-test: ## build and run the image without a container engine (root, Debian'
 .PHONY: check
 check: lint check-generated check-modules check-dead check-tree ## everything that reads the code without running it
 
+# Generators run in a copy of the tree that has none of their output.
 .PHONY: check-generated
 check-generated: ## generated code is what the generators write now
 	@tree=$$(mktemp -d); trap 'rm -rf "$$tree"' EXIT; \
-	git ls-files -z --cached --others --exclude-standard | tar --create --null --ignore-failed-read --files-from - 2>/dev/null | tar --extract --directory "$$tree"; \
+	git ls-files -z --cached --others --exclude-standard ':!*_gen.go' \
+		| tar --create --null --ignore-failed-read --files-from - 2>/dev/null | tar --extract --directory "$$tree"; \
 	(cd "$$tree" && $(GO) generate ./...); \
-	(cd "$$tree" && find . -type f -name '*_gen*.go') | while read -r f; do \
-		diff -u "$$f" "$$tree/$$f" || { echo "$$f is stale: make generate"; exit 1; }; \
-	done
+	{ git ls-files --cached --others --exclude-standard '*_gen.go'; (cd "$$tree" && find . -name '*_gen.go' -printf '%P\n'); } | sort -u \
+		| while read -r f; do diff -u --new-file "$$f" "$$tree/$$f" || { echo "$$f is stale: make generate"; exit 1; }; done
 
 # Without the network, modules that only the tests of our dependencies need can be
 # missing, and then nothing can be said.
 .PHONY: check-modules
 check-modules: ## go.mod and go.sum are tidy
-	@if ! diff=$$($(GO) mod tidy -diff 2>/tmp/leveret-tidy.$$$$); then \
-		if [ -n "$$diff" ]; then echo "$$diff"; echo "go.mod is not tidy: go mod tidy"; rm -f /tmp/leveret-tidy.$$$$; exit 1; fi; \
-		echo "go.mod: not compared, modules are missing:"; tail -n 1 /tmp/leveret-tidy.$$$$; \
-	fi; rm -f /tmp/leveret-tidy.$$$$
+	@if ! out=$$($(GO) mod tidy -diff 2>&1); then \
+		echo "$$out"; \
+		if grep -q '^diff ' <<<"$$out"; then echo "go.mod is not tidy: go mod tidy"; exit 1; fi; \
+		echo "go.mod is not compared: not all modules are at hand"; \
+	fi
 
 # What nothing reaches at all is an error. What only tests reach is printed: it may
 # be there for them, or for a caller to come.
