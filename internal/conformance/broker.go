@@ -128,7 +128,7 @@ func (b *broker) stop() error {
 
 // terminate asks the process to end, and makes it once time is up.
 func (b *broker) terminate(late <-chan time.Time) error {
-	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	select {

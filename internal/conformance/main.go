@@ -22,6 +22,7 @@ import (
 // options are what the command line gives.
 type options struct {
 	broker  string // the binary to start
+	python  string // the interpreter of the suite
 	suite   string // folder that holds run.py
 	allowed string // the list of checks that may still fail
 	only    string // run these alone: rules, checks, files or folders
@@ -32,6 +33,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.broker, "broker", "bin/broker", "the broker's binary")
+	flag.StringVar(&o.python, "python", "python3", "the interpreter of the checks")
 	flag.StringVar(&o.suite, "suite", "", "folder of the conformance checks")
 	flag.StringVar(&o.allowed, "allowed", "test/conformance/allowed-failures.txt", "list of the checks that may still fail")
 	flag.StringVar(&o.only, "only", "", "rules, check names, files or folders of the suite, comma separated")
@@ -61,7 +63,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := runSuite(ctx, o.arguments(b.addresses), out)
+	outcomes, err := runSuite(ctx, o.command(b.addresses), out)
 	if stopErr := b.stop(); err == nil {
 		err = stopErr
 	}
@@ -71,9 +73,9 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return judge(outcomes, list, o.only == "").report(out)
 }
 
-// arguments are those of the python interpreter for one run.
-func (o options) arguments(at addresses) []string {
-	args := []string{filepath.Join(o.suite, "run.py"), "--amqp", at.amqp, "--jobs", strconv.Itoa(o.jobs)}
+// command is the interpreter and its arguments for one run.
+func (o options) command(at addresses) []string {
+	args := []string{o.python, filepath.Join(o.suite, "run.py"), "--amqp", at.amqp, "--jobs", strconv.Itoa(o.jobs)}
 	if at.http != "" {
 		args = append(args, "--http", at.http)
 	}

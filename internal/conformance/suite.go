@@ -22,8 +22,8 @@ const (
 
 // runSuite runs the checks and returns the outcome of each by its name. Lines of
 // checks that passed are not shown. That some failed is no error here.
-func runSuite(ctx context.Context, args []string, out io.Writer) (map[string]outcome, error) {
-	cmd := exec.CommandContext(ctx, "python3", args...)
+func runSuite(ctx context.Context, command []string, out io.Writer) (map[string]outcome, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stderr = out
 	lines, err := cmd.StdoutPipe()
 	if err != nil {
