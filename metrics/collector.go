@@ -18,7 +18,7 @@ type collector struct {
 func newCollector(source Source) *collector {
 	c := &collector{
 		source:   source,
-		families: slices.Concat(present, lifecycle, received, delivered),
+		families: slices.Concat(present, lifecycle, received, delivered, disk),
 		dropped: prometheus.NewDesc("leveret_messages_dropped_total",
 			"Messages that the broker dropped, by reason", []string{"reason"}, nil),
 	}
