@@ -124,6 +124,11 @@ func PartialTx() *Error {
 	return newError(CodePreconditionFailed, "partial tx completion")
 }
 
+// TransactionTooLarge is the error of a publish that does not fit into its transaction any more; limit is in bytes.
+func TransactionTooLarge(limit int) *Error {
+	return newErrorf(CodePreconditionFailed, "transaction is larger than configured max size %d", limit)
+}
+
 // NoReplyConsumer is the error of a publish that asks for direct replies on a channel that does not consume them.
 func NoReplyConsumer() *Error {
 	return newError(CodePreconditionFailed, "fast reply consumer does not exist")

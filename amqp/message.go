@@ -1,0 +1,110 @@
+package amqp
+
+import "encoding/binary"
+
+// Message is one published message in the only encoding the broker has for it: in memory, in the log and in spill files alike.
+//
+//	offset  size  what
+//	0       1     flags (persistent, has an expiration)
+//	1       1     priority, 0 when the publisher set none
+//	2       2     unused, zero
+//	4       4     length of the properties
+//	8       8     time of publishing, Unix milliseconds
+//	16      8     expiration in milliseconds, when the flag says so
+//	24            exchange (short string), routing key (short string), properties, body
+//
+// The properties are the bytes of the content header from the property flags on, as the publisher sent them. A Message is
+// immutable once it was handed to a queue, and may be read from any goroutine; its slices alias it.
+type Message []byte
+
+// MessageHeadSize is the length in bytes of a message's fixed head, before the exchange name.
+const MessageHeadSize = 24
+
+const (
+	messagePersistent    = 1 << 0
+	messageHasExpiration = 1 << 1
+)
+
+// AppendMessageAddress starts a message at the end of dst: an empty head, the exchange and the routing key, each at most 255 bytes.
+// Properties and body are appended behind it, then SetProperties completes the head.
+func AppendMessageAddress(dst, exchange, routingKey []byte) []byte {
+	var head [MessageHeadSize]byte
+	dst = append(dst, head[:]...)
+	dst = append(dst, byte(len(exchange)))
+	dst = append(dst, exchange...)
+	dst = append(dst, byte(len(routingKey)))
+	return append(dst, routingKey...)
+}
+
+// SetProperties fills in the head of a message under construction: the length of its properties, what the broker must know of them
+// and the time of publishing in Unix milliseconds. Only the goroutine that builds the message may call it.
+func (m Message) SetProperties(length int, index *PropertyIndex, published int64) {
+	m[0] = 0
+	if index.DeliveryMode == Persistent {
+		m[0] |= messagePersistent
+	}
+	m[1] = index.Priority
+	binary.LittleEndian.PutUint32(m[4:], uint32(length))
+	binary.LittleEndian.PutUint64(m[8:], uint64(published))
+}
+
+// SetPropertyLength is for a copy of a message that got other properties: their length in bytes. Only the goroutine that builds it may call it.
+func (m Message) SetPropertyLength(length int) { binary.LittleEndian.PutUint32(m[4:], uint32(length)) }
+
+// SetExpiration notes the expiration property, already parsed, in milliseconds. Only the goroutine that builds the message may call it.
+func (m Message) SetExpiration(ms uint64) {
+	m[0] |= messageHasExpiration
+	binary.LittleEndian.PutUint64(m[16:], ms)
+}
+
+// Persistent reports whether the publisher set delivery mode 2.
+func (m Message) Persistent() bool { return m[0]&messagePersistent != 0 }
+
+// Priority is the priority property, 0 when there is none.
+func (m Message) Priority() uint8 { return m[1] }
+
+// Published is the time at which the broker took the message, in Unix milliseconds.
+func (m Message) Published() int64 { return int64(binary.LittleEndian.Uint64(m[8:])) }
+
+// Expiration is the expiration property in milliseconds; ok is false when there is none.
+func (m Message) Expiration() (ms uint64, ok bool) {
+	return binary.LittleEndian.Uint64(m[16:]), m[0]&messageHasExpiration != 0
+}
+
+// Address is the exchange and the routing key as two short strings one behind the other, just as basic.deliver carries them.
+func (m Message) Address() []byte { return m[MessageHeadSize:m.propertiesAt():m.propertiesAt()] }
+
+// Exchange is the name of the exchange the message was published to.
+func (m Message) Exchange() []byte {
+	return m[MessageHeadSize+1 : MessageHeadSize+1+int(m[MessageHeadSize])]
+}
+
+// RoutingKey is the key the message was published with; any bytes.
+func (m Message) RoutingKey() []byte {
+	at := MessageHeadSize + 1 + int(m[MessageHeadSize])
+	return m[at+1 : at+1+int(m[at])]
+}
+
+// Properties are the property flags and values as they stand in a content header.
+func (m Message) Properties() []byte {
+	at := m.propertiesAt()
+	end := at + int(binary.LittleEndian.Uint32(m[4:]))
+	return m[at:end:end]
+}
+
+// Body is the message's content.
+func (m Message) Body() []byte {
+	return m[m.propertiesAt()+int(binary.LittleEndian.Uint32(m[4:])):]
+}
+
+// Split returns address, properties and body at once, which is cheaper than asking for each.
+func (m Message) Split() (address, properties, body []byte) {
+	at := m.propertiesAt()
+	end := at + int(binary.LittleEndian.Uint32(m[4:]))
+	return m[MessageHeadSize:at], m[at:end], m[end:]
+}
+
+func (m Message) propertiesAt() int {
+	at := MessageHeadSize + 1 + int(m[MessageHeadSize])
+	return at + 1 + int(m[at])
+}

@@ -1,0 +1,142 @@
+package queue
+
+import "slices"
+
+// consumers are a queue's consumers and their order of service. Owned by whoever runs the queue.
+type consumers struct {
+	all     []*Consumer // in order of registration
+	classes []*class    // by priority, highest first
+	single  bool        // single active consumer: only active is served
+	active  *Consumer
+	ready   int // consumers linked in any class
+	had     bool
+}
+
+// class is the rotation of the consumers of one priority that have room: a ring whose first is served next.
+type class struct {
+	priority int
+	first    *Consumer
+	members  int // registered, with room or not
+}
+
+// exclusive reports whether an exclusive consumer holds the queue.
+func (cs *consumers) exclusive() bool { return len(cs.all) == 1 && cs.all[0].Exclusive }
+
+// add registers a consumer at the tail of its class.
+func (cs *consumers) add(c *Consumer) {
+	cs.all = append(cs.all, c)
+	cs.had = true
+	c.registered = true
+	i, found := slices.BinarySearchFunc(cs.classes, c.Priority, func(k *class, priority int) int { return priority - k.priority })
+	if !found {
+		cs.classes = slices.Insert(cs.classes, i, &class{priority: c.Priority})
+	}
+	cs.classes[i].members++
+	if cs.single && cs.active == nil {
+		cs.active = c
+	}
+	cs.update(c)
+}
+
+// remove takes a consumer out; a single active one is succeeded by the highest priority, then the oldest registration.
+func (cs *consumers) remove(c *Consumer) {
+	i := slices.Index(cs.all, c)
+	if i < 0 {
+		return
+	}
+	cs.all = slices.Delete(cs.all, i, i+1)
+	c.registered = false
+	cs.update(c)
+	k := cs.classOf(c)
+	if k.members--; k.members == 0 {
+		cs.classes = slices.DeleteFunc(cs.classes, func(other *class) bool { return other == k })
+	}
+	if cs.active == c {
+		cs.active = nil
+		cs.elect()
+	}
+}
+
+func (cs *consumers) elect() {
+	for _, c := range cs.all {
+		if cs.active == nil || c.Priority > cs.active.Priority {
+			cs.active = c
+		}
+	}
+	if cs.active != nil {
+		cs.update(cs.active)
+	}
+}
+
+// next returns the consumer to be served next, nil when none has room.
+func (cs *consumers) next() *Consumer {
+	if cs.ready == 0 {
+		return nil
+	}
+	for _, k := range cs.classes {
+		if k.first != nil {
+			return k.first
+		}
+	}
+	return nil
+}
+
+// served moves a consumer that was just served to the tail of its class, or out if that was its last room.
+func (cs *consumers) served(c *Consumer) {
+	if !c.hasRoom() {
+		cs.update(c)
+		return
+	}
+	if c.next != c {
+		cs.classOf(c).first = c.next
+	}
+}
+
+// update links a consumer into its class's rotation, at the tail, or takes it out, as its room and registration demand.
+func (cs *consumers) update(c *Consumer) {
+	want := c.registered && c.hasRoom() && (!cs.single || cs.active == c)
+	if want == c.linked {
+		return
+	}
+	k := cs.classOf(c)
+	c.linked = want
+	if want {
+		k.link(c)
+		cs.ready++
+	} else {
+		k.unlink(c)
+		cs.ready--
+	}
+}
+
+func (cs *consumers) classOf(c *Consumer) *class {
+	for _, k := range cs.classes {
+		if k.priority == c.Priority {
+			return k
+		}
+	}
+	return nil
+}
+
+func (k *class) link(c *Consumer) {
+	if k.first == nil {
+		c.next, c.prev = c, c
+		k.first = c
+		return
+	}
+	last := k.first.prev
+	c.prev, c.next = last, k.first
+	last.next, k.first.prev = c, c
+}
+
+func (k *class) unlink(c *Consumer) {
+	if c.next == c {
+		k.first = nil
+	} else {
+		c.prev.next, c.next.prev = c.next, c.prev
+		if k.first == c {
+			k.first = c.next
+		}
+	}
+	c.next, c.prev = nil, nil
+}

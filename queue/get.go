@@ -1,0 +1,56 @@
+package queue
+
+import (
+	"sync"
+
+	"leveret/amqp"
+)
+
+// Getter is the channel's side of a basic.get. The server implements it.
+type Getter interface {
+	// DeliverGot takes the message, numbered seq; remaining is the number of ready messages left. The outbox is locked.
+	DeliverGot(seq uint64, m amqp.Message, redelivered bool, remaining int)
+}
+
+type get struct {
+	outbox Outbox
+	getter Getter
+	noAck  bool
+	found  bool
+	err    error
+	done   sync.WaitGroup
+}
+
+// Get hands the first ready message to the getter, whatever its prefetch. It reports false when there is none, and blocks until the
+// queue has answered.
+func (q *Queue) Get(o Outbox, g Getter, noAck bool) (found bool, err error) {
+	s := &get{outbox: o, getter: g, noAck: noAck}
+	q.call(s, &s.done)
+	return s.found, s.err
+}
+
+func (s *get) run(q *Queue) {
+	defer s.done.Done()
+	if q.closed {
+		s.err = ErrClosed
+		return
+	}
+	n, e, ok := q.window.NextMarked()
+	if !ok {
+		q.counted.GetEmpty++
+		return
+	}
+	s.found = true
+	q.lock(s.outbox)
+	s.getter.DeliverGot(n, e.message, e.redelivered, q.window.Marked()-1)
+	s.outbox.Unlock()
+	if e.redelivered {
+		q.counted.Redelivered++
+	}
+	if s.noAck {
+		q.counted.GotAuto++
+	} else {
+		q.counted.Got++
+	}
+	q.leave(n, e, s.noAck)
+}

@@ -1,0 +1,187 @@
+package queue
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// MailboxLimit is how many bytes may wait in a queue's mailbox before its publishers are held back.
+	MailboxLimit = 8 << 20
+	// FlowLimit is how many bytes of ready messages a queue that is delivering may hold before its publishers are slowed down, and
+	FlowLimit = 16 << 20
+	// FlowWait is how long they wait at most for each batch.
+	FlowWait = 5 * time.Millisecond
+)
+
+// entryOverhead is what the broker adds to a message's own bytes when it counts memory.
+const entryOverhead = 48
+
+// command is anything but a message: settle, consume, cancel, get, ... It runs on the goroutine that runs the queue.
+type command interface {
+	run(q *Queue)
+}
+
+// mailbox is where others leave work for the queue.
+type mailbox struct {
+	mu       sync.Mutex // guards all fields; leaf lock, never held while calling another package
+	next     uint64     // number of the next message
+	head     *Batch     // batches in order of arrival
+	tail     *Batch
+	commands []command
+	bytes    int
+	running  bool // somebody runs the queue, or has been told to
+	closed   bool
+
+	// What the runner last said about its state, for the publishers' sake.
+	readyBytes int
+	delivered  time.Time     // when it last delivered anything
+	drained    chan struct{} // closed at the next turn; nil when no publisher waits
+}
+
+// Push hands a batch over. It returns the number that its first message got, the others follow without gaps; a closed queue gives no
+// numbers, drops the batch and returns 0. If run is true nobody runs the queue and the caller has to, by RunHere or Run.
+func (q *Queue) Push(b *Batch) (first uint64, run bool) {
+	m := &q.mailbox
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		b.free()
+		return 0, false
+	}
+	first = m.next
+	b.first = first
+	m.next += uint64(len(b.messages))
+	m.bytes += b.bytes
+	if m.tail == nil {
+		m.head = b
+	} else {
+		m.tail.next = b
+	}
+	m.tail = b
+	run, m.running = !m.running, true
+	m.mu.Unlock()
+	return first, run
+}
+
+// post leaves a command. It returns true when the caller has to run the queue, as Push does.
+func (q *Queue) post(c command) (run bool) {
+	m := &q.mailbox
+	m.mu.Lock()
+	m.commands = append(m.commands, c)
+	run, m.running = !m.running, true
+	m.mu.Unlock()
+	return run
+}
+
+// call posts a command and runs the queue, or waits for its runner, until the command was executed.
+func (q *Queue) call(c command, done *sync.WaitGroup) {
+	done.Add(1)
+	if q.post(c) {
+		q.RunHere()
+	}
+	done.Wait()
+}
+
+// Run works until there is nothing left to do. The caller must have been told to run the queue, and may be a goroutine started for it.
+func (q *Queue) Run() {
+	for q.turn() {
+	}
+}
+
+// RunHere is Run for a caller that has other things to do: what a few turns do not finish goes to a goroutine of its own.
+func (q *Queue) RunHere() {
+	for range inlineTurns {
+		if !q.turn() {
+			return
+		}
+	}
+	go q.Run()
+}
+
+// inlineTurns is how many turns a connection's reader gives a queue: one that works, one that finds nothing left.
+const inlineTurns = 2
+
+// Pressed reports whether a publisher to this queue has to wait before it reads on; see WaitRoom.
+func (q *Queue) Pressed() bool {
+	m := &q.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes > MailboxLimit || m.flowing()
+}
+
+// WaitRoom blocks a publisher while the mailbox is over its limit, and for at most FlowWait while the queue has a large backlog
+// that it is delivering. It returns early when stop is closed.
+func (q *Queue) WaitRoom(stop <-chan struct{}) {
+	m := &q.mailbox
+	var timer *time.Timer
+	for {
+		m.mu.Lock()
+		full := m.bytes > MailboxLimit
+		if !full && !m.flowing() {
+			m.mu.Unlock()
+			return
+		}
+		if m.drained == nil {
+			m.drained = make(chan struct{})
+		}
+		drained := m.drained
+		m.mu.Unlock()
+		if timer == nil {
+			timer = time.NewTimer(FlowWait)
+			defer timer.Stop()
+		}
+		select {
+		case <-drained:
+		case <-stop:
+			return
+		case <-timer.C:
+			if !full {
+				return
+			}
+			timer.Reset(FlowWait)
+		}
+	}
+}
+
+// flowing reports whether the queue delivers from a backlog so large that slowing its publishers down costs nothing; m.mu is held.
+func (m *mailbox) flowing() bool {
+	return m.readyBytes > FlowLimit && time.Since(m.delivered) < FlowWait
+}
+
+// take swaps the mailbox's contents for the runner's empty slice. It reports false, and that nobody runs the queue any more, when there
+// was nothing and the runner says that it has no work left of its own.
+func (m *mailbox) take(t *taken, state runnerState) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if state.delivered {
+		m.delivered = time.Now()
+	}
+	m.readyBytes = state.readyBytes
+	if m.drained != nil {
+		close(m.drained)
+		m.drained = nil
+	}
+	if m.head == nil && len(m.commands) == 0 && !state.busy {
+		m.running = false
+		return false
+	}
+	t.batches, m.head, m.tail = m.head, nil, nil
+	t.commands, m.commands = m.commands, t.commands[:0]
+	m.bytes = 0
+	return true
+}
+
+// runnerState is what the runner tells its mailbox between two turns.
+type runnerState struct {
+	busy       bool // it has deliveries left to make
+	delivered  bool // it delivered something in the turn before
+	readyBytes int
+}
+
+// shut closes the mailbox: no message gets a number any more. Commands are still taken, each answers that the queue is closed.
+func (m *mailbox) shut() {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+}

@@ -1,0 +1,76 @@
+package queue
+
+import (
+	"sync/atomic"
+
+	"leveret/amqp"
+)
+
+// Options is what a queue was declared with. It does not change in the queue's life.
+type Options struct {
+	Name, VHost          string
+	ID                   uint64 // the queue's number in the store, never reused
+	Owner                uint64 // the connection that an exclusive queue belongs to, else 0
+	Durable              bool
+	Exclusive            bool
+	AutoDelete           bool
+	SingleActiveConsumer bool
+	Arguments            amqp.Table
+	Ledger               *Ledger // where the queue leaves its totals when it closes; may be nil
+}
+
+// Counts is what a queue holds at one moment.
+type Counts struct {
+	Ready     int // waiting for a consumer
+	Unacked   int // delivered, not settled
+	Consumers int
+}
+
+// Queue is one queue. Its exported methods may be called from any goroutine.
+type Queue struct {
+	opts     Options
+	mailbox  mailbox
+	lifetime atomic.Uint64
+	untended atomic.Bool // messages came since the last Tend
+	stats    stats
+
+	// Owned by whoever runs the queue.
+	window     Window[entry]
+	readyBytes int
+	unacked    int
+	consumers  consumers
+	closed     bool
+	touched    []Outbox
+	delivered  bool // something was delivered in this turn
+	counted    Totals
+	next       uint64 // number of the next message to be put into the window
+	keeper     keeper
+}
+
+// entry is one message in its place.
+type entry struct {
+	message     amqp.Message
+	redelivered bool
+}
+
+// New makes an empty queue. It starts no goroutine.
+func New(opts Options) *Queue {
+	q := &Queue{opts: opts}
+	q.mailbox.next = 1 // the store keeps 0 for "not taken"
+	return q
+}
+
+// Name is the queue's name; it makes a Queue a destination of bindings.
+func (q *Queue) Name() string { return q.opts.Name }
+
+// Options are the properties it was declared with; the table must not be changed.
+func (q *Queue) Options() Options { return q.opts }
+
+// Durable reports whether persistent messages of this queue belong in the log.
+func (q *Queue) Durable() bool { return q.opts.Durable }
+
+// Lifetime is a counter that changes when the queue closes: what was learned of the queue before, a route say, holds no more.
+func (q *Queue) Lifetime() *atomic.Uint64 { return &q.lifetime }
+
+// Closed reports whether the queue has closed itself: it takes no messages and no commands any more.
+func (q *Queue) Closed() bool { return q.lifetime.Load() != 0 }

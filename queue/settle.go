@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"sync"
+
+	"leveret/store"
+)
+
+// Outcome is what becomes of a delivered message.
+type Outcome uint8
+
+const (
+	// Ack removes it: it was processed.
+	Ack Outcome = iota
+	// Requeue puts it back to its own place, marked as redelivered.
+	Requeue
+	// Reject removes it unprocessed.
+	Reject
+)
+
+// Settlement settles deliveries of one consumer, or of gets, on one queue. Get one from NewSettlement, fill it, and hand it to
+// Queue.Settle, which owns it from then on.
+type Settlement struct {
+	Consumer *Consumer // nil: messages that were got
+	Outcome  Outcome
+	ranges   []store.Range
+	count    int
+}
+
+var settlements = sync.Pool{New: func() any { return new(Settlement) }}
+
+// NewSettlement returns an empty settlement.
+func NewSettlement(c *Consumer, o Outcome) *Settlement {
+	s := settlements.Get().(*Settlement)
+	s.Consumer, s.Outcome = c, o
+	return s
+}
+
+// Add adds a message by its number in the queue. Neighbours in ascending order cost one range.
+func (s *Settlement) Add(n uint64) {
+	s.count++
+	if last := len(s.ranges) - 1; last >= 0 && s.ranges[last].Last+1 == n {
+		s.ranges[last].Last = n
+		return
+	}
+	s.ranges = append(s.ranges, store.Range{First: n, Last: n})
+}
+
+// Settle leaves a settlement to the queue, without waiting. It returns true when the caller has to run the queue.
+func (q *Queue) Settle(s *Settlement) (run bool) { return q.post(s) }
+
+func (s *Settlement) run(q *Queue) {
+	if !q.closed {
+		for _, r := range s.ranges {
+			q.settle(r, s.Outcome)
+		}
+		q.tally(s)
+	}
+	s.Consumer, s.ranges, s.count = nil, s.ranges[:0], 0
+	settlements.Put(s)
+}
+
+func (q *Queue) settle(r store.Range, o Outcome) {
+	for n := r.First; n <= r.Last; n++ {
+		if o != Requeue {
+			if q.window.Remove(n) {
+				q.unacked--
+			}
+			continue
+		}
+		if e := q.window.At(n); e != nil {
+			e.redelivered = true
+			q.window.Mark(n)
+			q.readyBytes += len(e.message) + entryOverhead
+			q.unacked--
+		}
+	}
+}
+
+// tally counts a settlement and gives the consumer its room back.
+func (q *Queue) tally(s *Settlement) {
+	switch s.Outcome {
+	case Ack:
+		q.counted.Acked += uint64(s.count)
+	case Requeue:
+		q.counted.Requeued += uint64(s.count)
+	case Reject:
+		q.counted.Rejected += uint64(s.count)
+	}
+	if c := s.Consumer; c != nil {
+		c.unacked -= s.count
+		q.consumers.update(c)
+	}
+}

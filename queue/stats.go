@@ -1,0 +1,73 @@
+package queue
+
+import "sync/atomic"
+
+// Totals counts what a queue did since it was made.
+type Totals struct {
+	Published     uint64 // messages taken
+	Delivered     uint64 // to consumers that acknowledge
+	DeliveredAuto uint64 // to consumers that do not
+	Got           uint64 // by basic.get, to be acknowledged
+	GotAuto       uint64 // by basic.get without acknowledgement
+	GetEmpty      uint64 // basic.get on an empty queue
+	Redelivered   uint64 // of all deliveries, those of a message that came back
+	Acked         uint64
+	Requeued      uint64
+	Rejected      uint64 // settled without requeue
+	Purged        uint64
+}
+
+// Stats is a queue's figures as of its last turn.
+type Stats struct {
+	Counts
+	Totals
+	ReadyBytes int // of message data and bookkeeping
+}
+
+// stats is written by the runner once a turn and read by anyone; a reader may see the fields of two neighbouring turns.
+type stats struct {
+	ready, unacked, consumers, readyBytes atomic.Int64
+
+	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged atomic.Uint64
+}
+
+// Stats returns the figures of the last turn, without asking the queue.
+func (q *Queue) Stats() Stats {
+	s := &q.stats
+	return Stats{
+		Counts: Counts{Ready: int(s.ready.Load()), Unacked: int(s.unacked.Load()), Consumers: int(s.consumers.Load())},
+		Totals: Totals{
+			Published: s.published.Load(), Delivered: s.delivered.Load(), DeliveredAuto: s.deliveredAuto.Load(),
+			Got: s.got.Load(), GotAuto: s.gotAuto.Load(), GetEmpty: s.getEmpty.Load(), Redelivered: s.redelivered.Load(),
+			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(),
+		},
+		ReadyBytes: int(s.readyBytes.Load()),
+	}
+}
+
+// publishStats makes the runner's figures visible; called at the end of a turn.
+func (q *Queue) publishStats() {
+	s, t := &q.stats, &q.counted
+	s.ready.Store(int64(q.window.Marked()))
+	s.unacked.Store(int64(q.unacked))
+	s.consumers.Store(int64(len(q.consumers.all)))
+	s.readyBytes.Store(int64(q.readyBytes))
+	set(&s.published, t.Published)
+	set(&s.delivered, t.Delivered)
+	set(&s.deliveredAuto, t.DeliveredAuto)
+	set(&s.got, t.Got)
+	set(&s.gotAuto, t.GotAuto)
+	set(&s.getEmpty, t.GetEmpty)
+	set(&s.redelivered, t.Redelivered)
+	set(&s.acked, t.Acked)
+	set(&s.requeued, t.Requeued)
+	set(&s.rejected, t.Rejected)
+	set(&s.purged, t.Purged)
+}
+
+// set avoids the bus traffic of storing what is there already: most counters stand still in a turn.
+func set(a *atomic.Uint64, v uint64) {
+	if a.Load() != v {
+		a.Store(v)
+	}
+}

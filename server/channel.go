@@ -1,0 +1,174 @@
+package server
+
+import (
+	"slices"
+
+	"leveret/amqp"
+	"leveret/frame"
+	"leveret/queue"
+	"leveret/vhost"
+)
+
+// unackedLimit is how many deliveries a channel may have outstanding; more are not delivered until some are settled.
+const unackedLimit = 1_000_000
+
+// channel is one channel of a connection. It belongs to the connection's reader, but for what stands under the outbox.
+type channel struct {
+	conn     *connection
+	number   uint16
+	closing  bool // channel.close was sent; close-ok is awaited, and all else is dropped
+	content  content
+	lastName string // name of the queue declared last
+	prefetch int    // for consumers that come later
+	tx       *transaction
+	reply    *replyConsumer
+
+	confirming bool
+	published  uint64 // publishes since confirm.select, so the last one's tag
+	toConfirm  bool   // stands in the publisher's list of channels with new publishes
+	toSettle   bool   // has settles that were not looked at yet
+
+	// Guarded by the outbox.
+	ended       bool // nothing is delivered any more
+	deliveryTag uint64
+	unacked     queue.Window[unacked]
+	shared      int         // prefetch for the whole channel, 0: none
+	refused     []*consumer // consumers refused because of it
+	consumers   map[string]*consumer
+	confirms    confirms
+}
+
+// unacked is one delivery that the client has not settled.
+type unacked struct {
+	queue    *queue.Queue
+	consumer *consumer // nil: got
+	seq      uint64
+}
+
+// channelFrame handles what comes on any channel but 0.
+func (c *connection) channelFrame(f frame.Frame) error {
+	ch := c.channel(f.Channel)
+	if ch == nil {
+		return c.unopenedFrame(f)
+	}
+	if f.Type == frame.TypeMethod && ch.content.state.Done() {
+		return c.channelMethod(ch, f.MethodID(), f.Arguments())
+	}
+	return c.contentFrame(ch, f)
+}
+
+// channel returns the open channel of that number; mostly it is the one of the frame before.
+func (c *connection) channel(number uint16) *channel {
+	if c.last != nil && c.last.number == number {
+		return c.last
+	}
+	ch := c.channels[number]
+	if ch != nil {
+		c.last = ch
+	}
+	return ch
+}
+
+// unopenedFrame handles a frame on a channel that is not open.
+//
+// [channel.open]: nothing but channel.open may come first. A late close-ok is no harm.
+func (c *connection) unopenedFrame(f frame.Frame) error {
+	if f.Type != frame.TypeMethod {
+		return amqp.ExpectedMethod()
+	}
+	id := f.MethodID()
+	switch id {
+	case amqp.MethodChannelOpen:
+		if c.limit > 0 && len(c.channels) >= int(c.limit) {
+			return amqp.ChannelLimit(len(c.channels), int(c.limit))
+		}
+		m := new(amqp.ChannelOpen)
+		if err := m.Decode(f.Arguments()); err != nil {
+			return err
+		}
+		c.channels[f.Channel] = &channel{conn: c, number: f.Channel}
+		c.counted.ChannelsOpened++
+		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
+		return nil
+	case amqp.MethodChannelCloseOk:
+		return nil
+	}
+	if id.Class() == amqp.ClassConnection {
+		return amqp.UnimplementedMethod().At(id)
+	}
+	return amqp.ExpectedChannelOpen().At(id)
+}
+
+// failChannel closes a channel because of an error: what it holds comes back first.
+//
+// [channel.close]: after it nothing on the channel counts until close-ok, and the number is not free before.
+func (c *connection) failChannel(ch *channel, e *amqp.Error) {
+	c.endChannel(ch)
+	ch.closing = true
+	c.out.reply(ch.number, &amqp.ChannelClose{ReplyCode: e.Code, ReplyText: e.Text, ClassID: e.Class, MethodID: e.Method})
+}
+
+// endChannel takes a channel out of service: nothing is delivered to it any more, its consumers go and its messages come back.
+func (c *connection) endChannel(ch *channel) {
+	if ch.closing {
+		return
+	}
+	c.publisher.forget(ch)
+	detachments := c.out.detach(ch)
+	queue.Detach(detachments)
+	for _, d := range detachments {
+		if d.Closed {
+			c.retire(d.Queue)
+		}
+	}
+	c.counted.ChannelsClosed++
+}
+
+// retire finishes the deletion of a queue that closed itself.
+func (c *connection) retire(q *queue.Queue) {
+	if err := c.vhost.Retire(q); err != nil {
+		c.log.Error("a queue that is gone could not be removed from the store", "queue", q.Name(), "error", err)
+	}
+}
+
+// detach marks a channel as ended and gathers what it has at which queue.
+func (o *outbox) detach(ch *channel) []*queue.Detachment {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ch.ended = true
+	var list []*queue.Detachment
+	at := make(map[*queue.Queue]*queue.Detachment)
+	of := func(q *queue.Queue) *queue.Detachment {
+		d := at[q]
+		if d == nil {
+			d = &queue.Detachment{Queue: q}
+			at[q] = d
+			list = append(list, d)
+		}
+		return d
+	}
+	for _, c := range ch.consumers {
+		d := of(c.Queue())
+		d.Consumers = append(d.Consumers, &c.Consumer)
+	}
+	ch.restoreLocked()
+	g := gather{outcome: queue.Requeue}
+	for n, u, ok := ch.unacked.NextFrom(0); ok; n, u, ok = ch.unacked.NextFrom(n + 1) {
+		g.add(u)
+	}
+	for _, s := range g.take() {
+		d := of(s.queue)
+		d.Held = append(d.Held, s.settlement)
+	}
+	if ch.reply != nil {
+		ch.reply.end()
+	}
+	ch.unacked = queue.Window[unacked]{}
+	ch.consumers, ch.refused = nil, nil
+	ch.confirms = confirms{}
+	o.confirming = slices.DeleteFunc(o.confirming, func(other *channel) bool { return other == ch })
+	return list
+}
+
+// owner is the connection as the owner of exclusive queues.
+func (c *connection) owner() vhost.Owner { return vhost.Owner(c.id) }

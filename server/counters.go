@@ -1,0 +1,54 @@
+package server
+
+import "sync/atomic"
+
+// Counters count what connections did since the server started.
+type Counters struct {
+	ConnectionsOpened uint64
+	ConnectionsClosed uint64
+	ChannelsOpened    uint64
+	ChannelsClosed    uint64
+	Published         uint64 // complete messages taken from clients
+	Routed            uint64 // of them, those that reached a queue
+	Unroutable        uint64 // dropped: no queue and not mandatory
+	Returned          uint64 // no queue and mandatory
+	Confirmed         uint64
+	Replied           uint64 // direct replies delivered
+	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
+}
+
+// totals are the server's counters; connections add to them once a batch.
+type totals struct {
+	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost,
+	confirmed atomic.Uint64
+}
+
+// add adds what a connection counted in a batch.
+func (t *totals) add(n *Counters) {
+	for _, c := range [...]struct {
+		to *atomic.Uint64
+		n  uint64
+	}{
+		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
+		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
+	} {
+		if c.n > 0 {
+			c.to.Add(c.n)
+		}
+	}
+}
+
+func (t *totals) read() Counters {
+	return Counters{
+		ConnectionsOpened: t.connectionsOpened.Load(), ConnectionsClosed: t.connectionsClosed.Load(),
+		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
+		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
+		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
+	}
+}
+
+// publishCounters makes what the connection counted visible.
+func (c *connection) publishCounters() {
+	c.server.totals.add(&c.counted)
+	c.counted = Counters{}
+}

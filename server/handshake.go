@@ -1,0 +1,247 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/netip"
+	"runtime"
+	"time"
+
+	"leveret/amqp"
+	"leveret/auth"
+	"leveret/frame"
+)
+
+// protocolHeaderSize is the length of what a client sends first.
+const protocolHeaderSize = 8
+
+var (
+	header091 = []byte("AMQP\x00\x00\x09\x01")
+	header090 = []byte("AMQP\x01\x01\x00\x09") // of old clients, which speak the same
+)
+
+// protocolHeader looks at the first bytes; it reports whether frames follow. Whoever speaks something else is told what is spoken here.
+//
+// [protocol header]: specification section 4.2.2.
+func (c *connection) protocolHeader() bool {
+	got := c.in.pending()
+	c.visible.Add(1)
+	if len(got) < protocolHeaderSize && (bytes.HasPrefix(header091, got) || bytes.HasPrefix(header090, got)) {
+		return false
+	}
+	first := got[:min(len(got), protocolHeaderSize)]
+	if !bytes.Equal(first, header091) && !bytes.Equal(first, header090) {
+		c.log.Warn("not an AMQP 0-9-1 client", "bytes", first)
+		c.in.consume(len(got))
+		c.out.raw8(header091)
+		c.out.Flush(true)
+		c.out.Conn.Close()
+		c.state = stateDone
+		return false
+	}
+	minor := uint8(9)
+	if first[7] == header090[7] {
+		minor = 9
+	}
+	c.in.consume(protocolHeaderSize)
+	c.state = stateStarting
+	c.out.reply(0, &amqp.ConnectionStart{
+		VersionMajor:     0,
+		VersionMinor:     minor,
+		ServerProperties: c.server.properties(),
+		Mechanisms:       []byte(c.server.users.Mechanisms()),
+		Locales:          []byte("en_US"),
+	})
+	return true
+}
+
+// raw8 appends a protocol header, which is no frame.
+func (o *outbox) raw8(header []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+	o.out.bytes = append(o.out.bytes, header...)
+	o.out.size += len(header)
+}
+
+// properties is what the server tells of itself. Clients branch on product and version, so these name the broker whose behaviour
+// is spoken here; ours stand under keys of their own.
+func (s *Server) properties() amqp.Table {
+	var capabilities amqp.Table
+	for _, name := range []string{
+		"publisher_confirms", "exchange_exchange_bindings", "basic.nack", "consumer_cancel_notify", "connection.blocked",
+		"consumer_priorities", "authentication_failure_close", "per_consumer_qos", "direct_reply_to",
+	} {
+		capabilities = append(capabilities, amqp.Field{Name: name, Value: true})
+	}
+	return amqp.Table{
+		{Name: "capabilities", Value: capabilities},
+		{Name: "cluster_name", Value: s.options.NodeName},
+		{Name: "copyright", Value: "The Leveret authors"},
+		{Name: "information", Value: "Licensed under the Apache License 2.0"},
+		{Name: "platform", Value: "Go " + runtime.Version()},
+		{Name: "product", Value: s.options.Product},
+		{Name: "version", Value: s.options.ProductVersion},
+		{Name: "broker", Value: "Leveret"},
+		{Name: "broker_version", Value: s.options.Version},
+	}
+}
+
+// startOk logs the client in and proposes the limits.
+func (c *connection) startOk(m *amqp.ConnectionStartOk) error {
+	c.client.read(m)
+	peer := addressOf(c.out.Conn.RemoteAddr())
+	user, err := c.server.users.Authenticate(m.Mechanism, m.Response, peer)
+	if err != nil {
+		var refusal *auth.Refusal
+		if errors.As(err, &refusal) {
+			c.log.Warn("login refused", "error", refusal.Error())
+		}
+		return err
+	}
+	c.user = user
+	c.state = stateTuning
+	o := &c.server.options
+	c.out.reply(0, &amqp.ConnectionTune{
+		ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: uint16(o.Heartbeat / time.Second),
+	})
+	return nil
+}
+
+func (p *clientProperties) read(m *amqp.ConnectionStartOk) {
+	p.properties = m.ClientProperties
+	p.authMechanism = m.Mechanism
+	p.product = text(m.ClientProperties, "product")
+	p.productVersion = text(m.ClientProperties, "version")
+	p.platform = text(m.ClientProperties, "platform")
+	p.name = text(m.ClientProperties, "connection_name")
+	v, _ := m.ClientProperties.Get("capabilities")
+	capabilities, _ := v.(amqp.Table)
+	p.cancelNotify = truth(capabilities, "consumer_cancel_notify")
+	p.blockedNotify = truth(capabilities, "connection.blocked")
+	p.failureClose = truth(capabilities, "authentication_failure_close")
+}
+
+func text(t amqp.Table, name string) string {
+	v, _ := t.Get(name)
+	s, _ := v.(string)
+	return s
+}
+
+func truth(t amqp.Table, name string) bool {
+	v, _ := t.Get(name)
+	b, _ := v.(bool)
+	return b
+}
+
+func addressOf(a net.Addr) netip.Addr {
+	if tcp, ok := a.(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr()
+	}
+	return netip.Addr{}
+}
+
+// tuneOk takes the limits that the client chose, within what was proposed.
+//
+// [connection.tune-ok]: not above the proposal, and no "no limit" where there is one.
+func (c *connection) tuneOk(m *amqp.ConnectionTuneOk) error {
+	o := &c.server.options
+	switch {
+	case o.FrameMax != 0 && (m.FrameMax == 0 || m.FrameMax > o.FrameMax):
+		return amqp.TunedTooHigh("frame_max", m.FrameMax, o.FrameMax)
+	case m.FrameMax != 0 && m.FrameMax < minFrameMax:
+		return amqp.TunedTooLow("frame_max", m.FrameMax, minFrameMax)
+	case o.ChannelMax != 0 && (m.ChannelMax == 0 || m.ChannelMax > o.ChannelMax):
+		return amqp.TunedTooHigh("channel_max", uint32(m.ChannelMax), uint32(o.ChannelMax))
+	}
+	c.frameMax, c.limit = m.FrameMax, m.ChannelMax
+	if period := time.Duration(m.Heartbeat) * time.Second; period > 0 {
+		c.client.heartbeatPeriod = period
+		c.heart.start(c, period)
+	}
+	c.state = stateOpening
+	return nil
+}
+
+// open enters the virtual host.
+func (c *connection) open(m *amqp.ConnectionOpen) error {
+	v := c.server.VHost(m.VirtualHost)
+	if v == nil {
+		return amqp.NoVHost(m.VirtualHost).At(m.ID())
+	}
+	rights, ok := c.user.Rights(m.VirtualHost)
+	if !ok {
+		return amqp.VHostRefused(m.VirtualHost, c.user.Name()).At(m.ID())
+	}
+	c.vhost, c.rights = v, rights
+	c.publisher.routes.rights = rights.Version()
+	c.channels = make(map[uint16]*channel)
+	c.state = stateRunning
+	c.deadline.Stop()
+	c.server.noteRunning(c)
+	c.out.reply(0, &amqp.ConnectionOpenOk{})
+	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
+	return nil
+}
+
+// connectionMethod handles what comes on channel 0.
+func (c *connection) connectionMethod(f frame.Frame) error {
+	m, err := decodeMethod(f)
+	if err != nil {
+		return err
+	}
+	switch m := m.(type) {
+	case *amqp.ConnectionStartOk:
+		if c.state == stateStarting {
+			return c.startOk(m)
+		}
+	case *amqp.ConnectionTuneOk:
+		if c.state == stateTuning {
+			return c.tuneOk(m)
+		}
+	case *amqp.ConnectionOpen:
+		if c.state == stateOpening {
+			return c.open(m)
+		}
+	case *amqp.ConnectionClose:
+		if c.state == stateRunning || c.state == stateClosing {
+			c.clientCloses()
+			return nil
+		}
+	case *amqp.ConnectionCloseOk:
+		if c.state == stateClosing {
+			c.state = stateDone
+			c.out.Flush(true)
+			c.out.Conn.Close()
+			return nil
+		}
+	case *amqp.ConnectionUpdateSecret:
+		if c.state == stateRunning {
+			c.out.reply(0, &amqp.ConnectionUpdateSecretOk{})
+			return nil
+		}
+	}
+	if c.state == stateClosing {
+		return nil
+	}
+	return amqp.UnexpectedMethodInState(c.state.String()).At(m.ID())
+}
+
+// clientCloses ends the connection as the client wishes: first what it holds, then close-ok, then the client closes the socket.
+//
+// [connection.close]: exclusive queues are gone when close-ok is sent.
+func (c *connection) clientCloses() {
+	c.teardown()
+	c.out.reply(0, &amqp.ConnectionCloseOk{})
+	c.finish(c.linger())
+}
+
+// decodeMethod reads the method of a frame.
+func decodeMethod(f frame.Frame) (amqp.Method, error) {
+	m := amqp.NewMethod(f.MethodID())
+	if m == nil {
+		return nil, amqp.UnknownMethod(f.MethodID())
+	}
+	return m, m.Decode(f.Arguments())
+}

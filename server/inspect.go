@@ -1,0 +1,113 @@
+package server
+
+import (
+	"leveret/amqp"
+	"leveret/exchange"
+)
+
+// inspect checks the properties that mean something to the broker, in the order that clients rely on, and rewrites the message where the
+// broker has to change it. r is the remembered route, or x the exchange.
+func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, r *route) (*route, amqp.Message, error) {
+	p := &c.publisher
+	index := &p.index
+	properties := m.Properties()
+	changed := false
+	if index.Has(amqp.FlagReplyTo) && string(index.ReplyTo) == replyQueue {
+		if ch.reply == nil {
+			return nil, nil, amqp.NoReplyConsumer()
+		}
+		properties = amqp.ReplaceReplyTo(nil, properties, index, ch.reply.address)
+		changed = true
+	}
+	if index.Has(amqp.FlagExpiration) {
+		ms, err := amqp.ParseExpiration(index.Expiration)
+		if err != nil {
+			return nil, nil, err
+		}
+		m.SetExpiration(ms)
+	}
+	extra, blind, err := p.extraKeys()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(extra) > 0 {
+		r = nil // the remembered route is that of the routing key alone
+	}
+	if r == nil {
+		if r, err = c.resolve(x, m, extra); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := c.checkUserID(index); err != nil {
+		return nil, nil, err
+	}
+	if blind {
+		if changed {
+			if err := amqp.ScanProperties(properties, index); err != nil {
+				return nil, nil, err
+			}
+		}
+		properties = amqp.RemoveHeader(nil, properties, index, "BCC")
+		changed = true
+	}
+	if !changed {
+		return r, nil, nil
+	}
+	return r, p.rewrite(m, properties), nil
+}
+
+// rewrite makes a copy of a message with other properties.
+func (p *publisher) rewrite(m amqp.Message, properties []byte) amqp.Message {
+	body := m.Body()
+	size := amqp.MessageHeadSize + len(m.Address()) + len(properties) + len(body)
+	n := append(make(amqp.Message, 0, size), m[:amqp.MessageHeadSize+len(m.Address())]...)
+	n = append(append(n, properties...), body...)
+	n.SetPropertyLength(len(properties))
+	return n
+}
+
+// extraKeys returns the routing keys of the CC and BCC headers, and whether there is a BCC header, which nobody may see.
+//
+// [basic.publish CC, BCC]: an extension of RabbitMQ: arrays of strings; other items are ignored, other types an error.
+func (p *publisher) extraKeys() (keys [][]byte, blind bool, err error) {
+	if !hasHeader(&p.index, "CC") && !hasHeader(&p.index, "BCC") {
+		return nil, false, nil
+	}
+	headers, _, err := amqp.DecodeTable(p.index.Headers)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, name := range [...]string{"CC", "BCC"} {
+		v, ok := headers.Get(name)
+		if !ok {
+			continue
+		}
+		list, ok := v.(amqp.Array)
+		if !ok {
+			return nil, false, amqp.UnacceptableHeader(name, amqp.TypeName(v))
+		}
+		for _, item := range list {
+			if key, ok := item.(string); ok {
+				keys = append(keys, []byte(key))
+			}
+		}
+		blind = blind || name == "BCC"
+	}
+	return keys, blind, nil
+}
+
+// checkUserID: nobody may publish in another user's name, impersonators aside.
+func (c *connection) checkUserID(index *amqp.PropertyIndex) error {
+	if !index.Has(amqp.FlagUserID) || string(index.UserID) == c.user.Name() || c.user.HasTag("impersonator") {
+		return nil
+	}
+	return amqp.UserIDMismatch(string(index.UserID), c.user.Name())
+}
+
+func hasHeader(index *amqp.PropertyIndex, name string) bool {
+	if index.Headers == nil {
+		return false
+	}
+	_, _, ok := amqp.FindField(index.Headers, name)
+	return ok
+}

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leveret/amqp"
+)
+
+// memoryInterval is how often the memory in use is looked at.
+const memoryInterval = 100 * time.Millisecond
+
+// memory watches the memory in use and raises the alarm that holds publishers back.
+type memory struct {
+	limit uint64
+	alarm atomic.Bool
+	used  atomic.Uint64 // at the last look
+
+	mu      sync.Mutex
+	cleared chan struct{} // closed when the alarm ends; nil while there is none
+}
+
+// look reads what the runtime holds and has not given back to the operating system, in bytes.
+func (m *memory) look(samples []metrics.Sample) uint64 {
+	metrics.Read(samples)
+	used := samples[0].Value.Uint64() - samples[1].Value.Uint64()
+	m.used.Store(used)
+	return used
+}
+
+// watch looks at the memory until stop is closed, and calls change when the alarm begins or ends.
+func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	tick := time.NewTicker(memoryInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			m.set(m.limit > 0 && m.look(samples) > m.limit, change)
+		}
+	}
+}
+
+func (m *memory) set(on bool, change func(on bool)) {
+	m.mu.Lock()
+	was := m.alarm.Load()
+	if was == on {
+		m.mu.Unlock()
+		return
+	}
+	m.alarm.Store(on)
+	if on {
+		m.cleared = make(chan struct{})
+	} else {
+		close(m.cleared)
+		m.cleared = nil
+	}
+	m.mu.Unlock()
+	change(on)
+}
+
+// wait returns a channel that is closed when the alarm ends, nil when there is none.
+func (m *memory) wait() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cleared
+}
+
+// tight reports whether outboxes should hold less than usual.
+func (m *memory) tight() bool { return m.alarm.Load() }
+
+// waitAlarm holds the reader of a connection that has published while an alarm is on. The client is told if it wants to be.
+//
+// [connection.blocked]: an extension of RabbitMQ: sent once, only to clients that announced it, only when they publish.
+func (c *connection) waitAlarm() {
+	cleared := c.server.memory.wait()
+	if cleared == nil {
+		return
+	}
+	if c.client.blockedNotify {
+		c.out.reply(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
+		c.out.Flush(true)
+	}
+	c.heart.blocked.Store(true)
+	c.blocked.Store(true)
+	select {
+	case <-cleared:
+	case <-c.stop:
+	}
+	c.blocked.Store(false)
+	c.heart.blocked.Store(false)
+	if c.client.blockedNotify {
+		c.out.reply(0, &amqp.ConnectionUnblocked{})
+		c.out.Flush(true)
+	}
+}

@@ -1,0 +1,212 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+
+	"leveret/amqp"
+	"leveret/queue"
+)
+
+// basicAck, basicNack and basicReject note a settle; see applySettles.
+func (c *connection) basicAck(ch *channel, arguments []byte) error {
+	var m amqp.BasicAck
+	if err := m.Decode(arguments); err != nil {
+		return err
+	}
+	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicAck, queue.Ack, m.Multiple})
+	return nil
+}
+
+func (c *connection) basicNack(ch *channel, arguments []byte) error {
+	var m amqp.BasicNack
+	if err := m.Decode(arguments); err != nil {
+		return err
+	}
+	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicNack, refusal(m.Requeue), m.Multiple})
+	return nil
+}
+
+func (c *connection) basicReject(ch *channel, arguments []byte) error {
+	var m amqp.BasicReject
+	if err := m.Decode(arguments); err != nil {
+		return err
+	}
+	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicReject, refusal(m.Requeue), false})
+	return nil
+}
+
+func refusal(requeue bool) queue.Outcome {
+	if requeue {
+		return queue.Requeue
+	}
+	return queue.Reject
+}
+
+// basicQos sets the prefetch of later consumers, or with global that of the whole channel, at once.
+//
+// [basic.qos global]: in RabbitMQ's meaning: false is for each consumer, true for the channel; both may hold.
+func (ch *channel) basicQos(m *amqp.BasicQos) error {
+	if m.PrefetchSize != 0 {
+		return amqp.PrefetchSizeNotImplemented(m.PrefetchSize)
+	}
+	if !m.Global {
+		ch.prefetch = int(m.PrefetchCount)
+		return nil
+	}
+	o := &ch.conn.out
+	o.mu.Lock()
+	ch.shared = int(m.PrefetchCount)
+	wake := ch.roomLocked()
+	o.mu.Unlock()
+	resume(wake)
+	return nil
+}
+
+// basicConsume registers a consumer. consume-ok goes out when the queue has taken it, before the first delivery.
+func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
+	if m.ConsumerTag == "" {
+		m.ConsumerTag = generatedTag()
+	}
+	if ch.consumer(m.ConsumerTag) != nil {
+		return amqp.ReuseConsumerTag(m.ConsumerTag)
+	}
+	if m.Queue == replyQueue {
+		return ch.consumeReplies(m)
+	}
+	q, err := ch.queueFor(m.Queue)
+	if err != nil {
+		return err
+	}
+	priority, err := consumerPriority(m.Arguments, q)
+	if err != nil {
+		return err
+	}
+	c := newConsumer(ch, m.ConsumerTag)
+	c.NoAck, c.Exclusive, c.Arguments, c.Priority = m.NoAck, m.Exclusive, m.Arguments, priority
+	c.Prefetch = ch.prefetch
+	return q.Consume(&c.Consumer, func() { ch.addConsumer(c, m.NoWait) })
+}
+
+// consumer returns the channel's consumer of that tag, nil if there is none.
+func (ch *channel) consumer(tag string) *consumer {
+	ch.conn.out.mu.Lock()
+	defer ch.conn.out.mu.Unlock()
+	return ch.consumers[tag]
+}
+
+// addConsumer notes a consumer that its queue took and tells the client.
+func (ch *channel) addConsumer(c *consumer, noWait bool) {
+	o := &ch.conn.out
+	o.mu.Lock()
+	if ch.consumers == nil {
+		ch.consumers = make(map[string]*consumer)
+	}
+	ch.consumers[c.Tag] = c
+	if !noWait {
+		o.replyLocked(ch.number, &amqp.BasicConsumeOk{ConsumerTag: c.Tag})
+	}
+	o.mu.Unlock()
+}
+
+// generatedTag is a consumer tag for clients that leave the choice to the server.
+func generatedTag() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return "amq.ctag-" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// consumerPriority reads the x-priority argument: any integer, 0 when absent.
+func consumerPriority(arguments amqp.Table, q *queue.Queue) (int, error) {
+	v, ok := arguments.Get("x-priority")
+	if !ok {
+		return 0, nil
+	}
+	n, ok := amqp.Integer(v)
+	if !ok {
+		o := q.Options()
+		return 0, amqp.InvalidArgument("x-priority", amqp.QueueIn(o.Name, o.VHost), amqp.ReasonNoInteger(v))
+	}
+	return int(n), nil
+}
+
+// consumeReplies makes the channel one that gets direct replies.
+func (ch *channel) consumeReplies(m *amqp.BasicConsume) error {
+	if ch.reply != nil {
+		return amqp.ReplyConsumerSet()
+	}
+	if !m.NoAck {
+		return amqp.ReplyConsumerAcks()
+	}
+	c := newConsumer(ch, m.ConsumerTag)
+	c.NoAck = true
+	ch.reply = ch.conn.server.replies.register(c)
+	ch.addConsumer(c, m.NoWait)
+	return nil
+}
+
+// basicCancel ends a consumer; what it holds stays with the channel. An unknown tag is no error.
+func (ch *channel) basicCancel(m *amqp.BasicCancel) error {
+	o := &ch.conn.out
+	o.mu.Lock()
+	c := ch.consumers[m.ConsumerTag]
+	delete(ch.consumers, m.ConsumerTag)
+	o.mu.Unlock()
+	switch {
+	case c == nil:
+		return nil
+	case ch.reply != nil && ch.reply.consumer == c:
+		ch.reply.end()
+		ch.reply = nil
+		return nil
+	}
+	if c.Queue().Cancel(&c.Consumer) {
+		ch.conn.retire(c.Queue())
+	}
+	return nil
+}
+
+// basicGet takes one message, or says that there is none.
+func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
+	q, err := ch.queueFor(m.Queue)
+	if err != nil {
+		return nil, err
+	}
+	found, err := q.Get(&ch.conn.out, &getter{channel: ch, queue: q, noAck: m.NoAck}, m.NoAck)
+	if found || err != nil {
+		return nil, err
+	}
+	return &amqp.BasicGetEmpty{}, nil
+}
+
+// basicRecover puts back all that the channel holds. The answer comes before the redeliveries.
+func (ch *channel) basicRecover(requeue bool, reply amqp.Method) error {
+	if !requeue {
+		return amqp.RecoverNotImplemented()
+	}
+	c := ch.conn
+	g := gather{outcome: queue.Requeue}
+	o := &c.out
+	o.mu.Lock()
+	for n, u, ok := ch.unacked.NextFrom(0); ok; n, u, ok = ch.unacked.NextFrom(n + 1) {
+		g.add(u)
+	}
+	ch.unacked = queue.Window[unacked]{}
+	wake := ch.roomLocked()
+	if reply != nil {
+		o.replyLocked(ch.number, reply)
+	}
+	o.mu.Unlock()
+	c.settleNow(g.take())
+	resume(wake)
+	return nil
+}
+
+// settleNow hands settlements to their queues.
+func (c *connection) settleNow(list []addressed) {
+	for _, s := range list {
+		if s.queue.Settle(s.settlement) {
+			go s.queue.Run()
+		}
+	}
+}

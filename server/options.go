@@ -1,0 +1,62 @@
+package server
+
+import (
+	"crypto/tls"
+	"time"
+)
+
+// Options are the server's settings. The zero value of a limit means that there is none, unless said otherwise.
+type Options struct {
+	// Addresses are where plain AMQP is listened for, host:port; port 0 picks a free one.
+	Addresses []string
+	// TLSAddresses are where AMQP over TLS is listened for; TLS must be set then.
+	TLSAddresses []string
+	// TLS configures the TLS listeners. Certificates are reloaded through its GetCertificate or GetConfigForClient.
+	TLS *tls.Config
+	// ProxyHandshakeTimeout is how long a client may take from connecting to connection.open.
+	HandshakeTimeout time.Duration
+	// Heartbeat is the interval that is proposed to clients; 0 proposes none. The client decides.
+	Heartbeat time.Duration
+	// FrameMax is the largest frame in bytes that is offered to clients; 0 is no limit.
+	FrameMax uint32
+	// ChannelMax is how many channels a connection may open; 0 is no limit.
+	ChannelMax uint16
+	// MaxMessageSize is the largest body in bytes that is taken, at most 512 MiB.
+	MaxMessageSize uint64
+	// MemoryLimit is the memory in bytes from which publishers are held back; 0 disables the alarm.
+	MemoryLimit uint64
+	// TransactionMax is how many bytes of publishes a transaction may hold.
+	TransactionMax int
+	// NodeName is the broker's name towards clients.
+	NodeName string
+	// Product and ProductVersion are what clients that branch on the broker's kind are told.
+	Product, ProductVersion string
+	// Version is this program's own version.
+	Version string
+}
+
+const (
+	// maxMessageCap bounds MaxMessageSize: no content header may announce more.
+	maxMessageCap = 512 << 20
+	// minFrameMax is the smallest frame_max that clients may ask for; the specification's own minimum.
+	minFrameMax = 4096
+	// initialFrameMax is the limit for frames before connection.tune-ok.
+	initialFrameMax = 8192
+)
+
+// DefaultOptions are the settings without any configuration.
+func DefaultOptions() Options {
+	return Options{
+		Addresses:        []string{":5672"},
+		HandshakeTimeout: 10 * time.Second,
+		Heartbeat:        60 * time.Second,
+		FrameMax:         131072,
+		ChannelMax:       2047,
+		MaxMessageSize:   16 << 20,
+		TransactionMax:   64 << 20,
+		NodeName:         "leveret@localhost",
+		Product:          "RabbitMQ",
+		ProductVersion:   "4.3.6",
+		Version:          "0.1.0",
+	}
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/store"
+	"leveret/vhost"
+)
+
+// batchBytes is how many bytes of messages a reader gathers before it hands them over.
+const batchBytes = 1 << 20
+
+// publisher is the publishing side of a connection: what its reader has gathered and not handed over. It belongs to the reader.
+type publisher struct {
+	method   amqp.BasicPublish // decoded into again and again
+	index    amqp.PropertyIndex
+	now      int64 // Unix ms, read once a batch
+	chunk    []byte
+	building *channel // whose message grows at the chunk's end
+
+	routes  routes
+	routing vhost.Routing
+	filled  []*target   // with messages to hand over
+	bytes   int         // of them
+	whole   bool        // a transaction is being committed: nothing is handed over before all of it is there
+	replies []replyTo   // direct replies to hand over
+	logged  store.Batch // what goes into the log
+	confirm []*channel  // with publishes that were not confirmed
+	settles []settle    // not looked at
+	settled gather      // looked at, to hand over
+	runs    []*queue.Queue
+	pressed []*target // that may have too much in their mailboxes
+	touched []*outbox // with direct replies to flush
+}
+
+// inspected are the properties that a publish is checked for.
+const inspected = amqp.FlagHeaders | amqp.FlagReplyTo | amqp.FlagExpiration | amqp.FlagUserID
+
+// publish handles a complete message: checks, routes, and gathers it for its queues.
+func (c *connection) publish(ch *channel) error {
+	p := &c.publisher
+	t := &ch.content
+	if t.immediate {
+		p.drop(ch)
+		return amqp.ImmediateNotImplemented().At(amqp.MethodBasicPublish)
+	}
+	c.counted.Published++
+	m := amqp.Message(t.message)
+	r, rewritten, err := c.destination(ch, m)
+	if err != nil {
+		p.drop(ch)
+		return at(err, amqp.MethodBasicPublish)
+	}
+	if rewritten != nil {
+		p.drop(ch)
+		m = rewritten
+	} else {
+		m = p.keep(ch)
+	}
+	if ch.tx != nil {
+		return ch.tx.publish(c, m, r, t.mandatory)
+	}
+	if ch.confirming {
+		ch.published++
+		p.willConfirm(ch)
+	}
+	c.enqueue(ch, m, r, t.mandatory)
+	return nil
+}
+
+// destination checks a message in the order that clients rely on, fills in its head and finds its route. A message that the broker has
+// to change comes back rewritten, in memory of its own.
+func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritten amqp.Message, err error) {
+	p := &c.publisher
+	t := &ch.content
+	if t.tooLarge > 0 {
+		return nil, nil, amqp.MessageTooLarge(t.tooLarge, c.server.options.MaxMessageSize)
+	}
+	address := m.Address()
+	r = p.routes.find(address)
+	var x *exchange.Exchange
+	if r == nil {
+		if x, err = c.exchangeFor(m); err != nil {
+			return nil, nil, err
+		}
+	}
+	raw := m[amqp.MessageHeadSize+len(address):][:t.properties]
+	if err := amqp.ScanProperties(raw, &p.index); err != nil {
+		return nil, nil, err
+	}
+	m.SetProperties(t.properties, &p.index, p.now)
+	if p.index.Flags&inspected != 0 {
+		return c.inspect(ch, m, x, r)
+	}
+	if r == nil {
+		r, err = c.resolve(x, m, nil)
+	}
+	return r, nil, err
+}
+
+// enqueue gathers a message for the queues of its route.
+func (c *connection) enqueue(ch *channel, m amqp.Message, r *route, mandatory bool) {
+	p := &c.publisher
+	if r.reply != nil {
+		p.replies = append(p.replies, replyTo{r.reply, m})
+		return
+	}
+	if len(r.targets) == 0 {
+		c.unroutable(ch, m, mandatory)
+		return
+	}
+	logged := r.durable && m.Persistent()
+	if logged {
+		p.logged.Publish(m, 0)
+	}
+	full := false
+	for _, t := range r.targets {
+		if t.batch == nil {
+			t.batch = queue.NewBatch()
+			p.filled = append(p.filled, t)
+		}
+		if logged && t.queue.Durable() {
+			p.logged.To(t.queue.Options().ID)
+			t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
+		}
+		full = t.batch.Add(m) || full
+	}
+	c.counted.Routed++
+	if p.bytes += len(m); (full || p.bytes >= batchBytes) && !p.whole {
+		c.handOver()
+	}
+}
+
+// unroutable returns or drops a message that no queue wants.
+//
+// [basic.publish mandatory]: the return comes before the confirm.
+func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
+	if !mandatory {
+		c.counted.Unroutable++
+		return
+	}
+	c.counted.Returned++
+	_, properties, body := m.Split()
+	c.out.returned(ch, &amqp.BasicReturn{
+		ReplyCode: amqp.CodeNoRoute, ReplyText: amqp.NoRouteText, Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),
+	}, properties, body)
+}
+
+// handOver gives the queues what was gathered for them: messages, then settlements, then the publishers' confirms.
+// What goes to the log gets its numbers under the log's lock, so that log and queues agree on the order.
+func (c *connection) handOver() {
+	p := &c.publisher
+	c.applySettles()
+	var lsn store.LSN
+	if p.logged.Len() > 0 {
+		lsn = c.server.store.Append(&p.logged, p.push)
+	} else if len(p.filled) > 0 {
+		p.push()
+	}
+	p.bytes = 0
+	c.deliverReplies()
+	c.handOverSettled()
+	c.confirmPublished(lsn)
+	c.runQueues()
+}
+
+// push gives each queue its batch. Under the log's lock, if anything goes to the log.
+func (p *publisher) push() {
+	pairs := p.logged.Pairs()
+	for i, t := range p.filled {
+		first, run := t.queue.Push(t.batch)
+		t.batch = nil
+		if run {
+			p.runs = append(p.runs, t.queue)
+		}
+		if first > 0 {
+			for _, at := range t.pairs {
+				pairs[at.index].Seq = first + uint64(at.position)
+			}
+		}
+		t.pairs = t.pairs[:0]
+		if !t.pressed {
+			t.pressed = true
+			p.pressed = append(p.pressed, t)
+		}
+		p.filled[i] = nil
+	}
+	p.filled = p.filled[:0]
+}
+
+func (c *connection) handOverSettled() {
+	p := &c.publisher
+	for i, s := range p.settled.list {
+		if s.queue.Settle(s.settlement) {
+			p.runs = append(p.runs, s.queue)
+		}
+		p.settled.list[i] = addressed{}
+	}
+	p.settled.reset()
+}
+
+// runQueues runs the queues that this batch has woken: a single one right here, since the reader has nothing better to do; several on
+// goroutines of their own.
+func (c *connection) runQueues() {
+	p := &c.publisher
+	for i, q := range p.runs {
+		if len(p.runs) == 1 {
+			q.RunHere()
+		} else {
+			go q.Run()
+		}
+		p.runs[i] = nil
+	}
+	p.runs = p.runs[:0]
+}
+
+// waitRoom holds the reader while a queue that it published to has too much on its hands, or the broker lacks memory.
+func (p *publisher) waitRoom(c *connection) {
+	if len(p.pressed) == 0 {
+		return
+	}
+	for i, t := range p.pressed {
+		t.queue.WaitRoom(c.stop)
+		t.pressed = false
+		p.pressed[i] = nil
+	}
+	p.pressed = p.pressed[:0]
+	c.waitAlarm()
+}
+
+// forget drops what the publisher has noted of a channel that ends; its confirms are not sent any more.
+func (p *publisher) forget(ch *channel) {
+	if ch.content.state.Done() {
+		p.drop(ch)
+	}
+}

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"io"
+	"net"
+	"sync"
+	"syscall"
+
+	"leveret/frame"
+)
+
+// readBuffer is the size of a reader's buffer; it holds a frame of the default frame_max and its neighbours.
+const readBuffer = 256 << 10
+
+var readBuffers = sync.Pool{New: func() any { b := make([]byte, readBuffer); return &b }}
+
+// input is the reading end of a connection's socket: a buffer that exists only while there is something in it, so that an idle connection
+// costs none. It belongs to the reader.
+type input struct {
+	conn    net.Conn
+	raw     syscall.RawConn // nil under TLS
+	buf     []byte
+	from    int // buf[from:to] is read and not yet consumed
+	to      int
+	idle    func() // called before the reader waits for the socket
+	got     int
+	err     error
+	attempt func(fd uintptr) bool
+}
+
+func newInput(c net.Conn, raw syscall.RawConn, idle func()) *input {
+	in := &input{conn: c, raw: raw, idle: idle}
+	in.attempt = in.readNow
+	return in
+}
+
+// pending are the bytes that were read and not consumed; valid until the next fill.
+func (in *input) pending() []byte { return in.buf[in.from:in.to] }
+
+// consume marks the first n pending bytes as done with.
+func (in *input) consume(n int) { in.from += n }
+
+// fill reads what the socket has, and waits until it has something. It keeps what is pending, and makes room for the frame that it begins.
+func (in *input) fill() error {
+	in.makeRoom()
+	if in.raw == nil {
+		in.take()
+		n, err := in.conn.Read(in.buf[in.to:])
+		in.to += n
+		return err
+	}
+	in.got, in.err = 0, nil
+	if err := in.raw.Read(in.attempt); err != nil {
+		return err
+	}
+	if in.err != nil {
+		return in.err
+	}
+	if in.got == 0 {
+		return io.EOF
+	}
+	in.to += in.got
+	return nil
+}
+
+// readNow is one attempt to read; false makes the runtime wait until the socket is readable.
+func (in *input) readNow(fd uintptr) bool {
+	in.take()
+	for {
+		n, err := syscall.Read(int(fd), in.buf[in.to:])
+		switch err {
+		case nil:
+			in.got = n
+			return true
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
+			in.release()
+			return false
+		}
+		in.err = err
+		return true
+	}
+}
+
+// makeRoom moves what is pending to the front and grows the buffer if a frame needs it. Growing goes by what has arrived: the buffer
+// doubles, whatever length the frame claims.
+func (in *input) makeRoom() {
+	if in.buf == nil {
+		return
+	}
+	if in.from > 0 {
+		in.to = copy(in.buf, in.buf[in.from:in.to])
+		in.from = 0
+	}
+	if in.to < len(in.buf) {
+		return
+	}
+	grown := make([]byte, min(2*len(in.buf), in.to+max(frame.Missing(in.buf[:in.to]), 1)))
+	copy(grown, in.buf[:in.to])
+	in.buf = grown
+}
+
+func (in *input) take() {
+	if in.buf == nil {
+		in.buf = *readBuffers.Get().(*[]byte)
+		in.from, in.to = 0, 0
+	}
+}
+
+// release gives the buffer back while the connection waits, if nothing is in it.
+func (in *input) release() {
+	if in.idle != nil {
+		in.idle()
+	}
+	if in.buf != nil && in.from == in.to {
+		in.free()
+	}
+}
+
+func (in *input) free() {
+	if len(in.buf) == readBuffer {
+		b := in.buf
+		readBuffers.Put(&b)
+	}
+	in.buf, in.from, in.to = nil, 0, 0
+}

@@ -1,0 +1,155 @@
+package server
+
+import (
+	"bytes"
+	"sync/atomic"
+
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+)
+
+// maxRoutes is how many routes a connection remembers.
+const maxRoutes = 256
+
+// target is a queue that a connection publishes to, and what is gathered for it.
+type target struct {
+	queue   *queue.Queue
+	batch   *queue.Batch // nil when there is nothing
+	pairs   []pair       // those of the messages that are logged
+	pressed bool         // the reader will look whether the queue has room
+}
+
+// pair ties a place in the log's batch to one in the queue's.
+type pair struct{ index, position int }
+
+// route is where messages of one exchange and routing key go.
+type route struct {
+	address []byte
+	stamp   exchange.Stamp
+	rights  uint64 // version of the rights that were checked
+	targets []*target
+	durable bool // one of the queues is
+	reply   *replyConsumer
+}
+
+// routes is a connection's memory of routes. It belongs to the reader.
+type routes struct {
+	last    *route
+	by      map[string]*route
+	targets map[*queue.Queue]*target
+	rights  *atomic.Uint64
+	scratch route // of the message at hand, when it may not be remembered
+}
+
+// find returns the remembered route of an address if it still holds.
+func (rs *routes) find(address []byte) *route {
+	r := rs.last
+	if r == nil || !bytes.Equal(r.address, address) {
+		if r = rs.by[string(address)]; r == nil {
+			return nil
+		}
+		rs.last = r
+	}
+	if r.rights != rs.rights.Load() || !r.stamp.Valid() {
+		rs.last = nil
+		delete(rs.by, string(address))
+		return nil
+	}
+	return r
+}
+
+// remember keeps a route for the next messages with its address.
+func (rs *routes) remember(r *route, address []byte) {
+	if rs.by == nil || len(rs.by) >= maxRoutes {
+		rs.by = make(map[string]*route)
+	}
+	r.address = bytes.Clone(address)
+	rs.by[string(r.address)] = r
+	rs.last = r
+}
+
+func (rs *routes) target(q *queue.Queue) *target {
+	t := rs.targets[q]
+	if t == nil {
+		if rs.targets == nil || len(rs.targets) >= 4*maxRoutes {
+			rs.targets = make(map[*queue.Queue]*target)
+		}
+		t = &target{queue: q}
+		rs.targets[q] = t
+	}
+	return t
+}
+
+// exchangeFor finds the exchange of a message that has no remembered route, and checks that the user may publish there.
+//
+// [basic.publish exchange]: right to write first, then existence, then internal.
+func (c *connection) exchangeFor(m amqp.Message) (*exchange.Exchange, error) {
+	name := m.Exchange()
+	if err := c.rights.Write(amqp.ExchangeResource, rightsName(string(name))); err != nil {
+		return nil, err
+	}
+	x := c.vhost.Exchange(name)
+	if x == nil {
+		return nil, amqp.NoExchange(string(name), c.vhost.Name())
+	}
+	if x.Options().Internal {
+		return nil, amqp.InternalExchange(string(name), c.vhost.Name())
+	}
+	return x, nil
+}
+
+// rightsName is the name that rights on an exchange are tested against.
+func rightsName(exchange string) string {
+	if exchange == "" {
+		return "amq.default"
+	}
+	return exchange
+}
+
+// resolve routes a message and remembers the route if that holds for others. x may be nil if it was found before; extra are the keys of CC and BCC.
+func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byte) (*route, error) {
+	p := &c.publisher
+	if x == nil {
+		x = c.vhost.Exchange(m.Exchange())
+		if x == nil {
+			return nil, amqp.NoExchange(string(m.Exchange()), c.vhost.Name())
+		}
+	}
+	rights := p.routes.rights.Load()
+	if reply := c.server.replies.find(m); reply != nil && len(extra) == 0 {
+		return &route{reply: reply}, nil
+	}
+	ro := &p.routing
+	ro.Keys = append(append(ro.Keys[:0], m.RoutingKey()), extra...)
+	ro.Headers = p.index.Headers
+	if err := c.writeTopic(x, ro.Keys); err != nil {
+		return nil, err
+	}
+	c.vhost.Route(x, ro)
+	r := &p.routes.scratch
+	if ro.Stamp.Valid() {
+		r = new(route)
+		p.routes.remember(r, m.Address())
+	}
+	r.stamp, r.rights, r.durable = ro.Stamp, rights, false
+	r.targets = r.targets[:0]
+	for _, q := range ro.Queues {
+		r.targets = append(r.targets, p.routes.target(q))
+		r.durable = r.durable || q.Durable()
+	}
+	return r, nil
+}
+
+// writeTopic checks the rights on routing keys, which topic exchanges alone have.
+func (c *connection) writeTopic(x *exchange.Exchange, keys [][]byte) error {
+	if x.Options().Type != "topic" {
+		return nil
+	}
+	for _, key := range keys {
+		if err := c.rights.WriteTopic(x.Name(), string(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

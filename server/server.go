@@ -1,0 +1,307 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leveret/amqp"
+	"leveret/auth"
+	"leveret/queue"
+	"leveret/store"
+	"leveret/vhost"
+)
+
+// Dependencies are what a server works with. It closes none of them.
+type Dependencies struct {
+	Store store.Store
+	Users *auth.Authenticator
+	Log   *slog.Logger
+}
+
+// Server accepts AMQP connections. Make one with New, bind its listeners with Listen, let clients in with Serve, end it with Close.
+type Server struct {
+	options Options
+	store   store.Store
+	users   *auth.Authenticator
+	log     *slog.Logger
+	memory  *memory
+	replies replies
+
+	ids         atomic.Uint64
+	totals      totals
+	confirmed   atomic.Uint64
+	unconfirmed unconfirmed
+	vhosts      sync.Map // name -> *vhost.VHost
+
+	mu          sync.Mutex // guards what follows
+	listeners   []listener
+	connections map[uint64]*connection
+	running     int // connections that are open
+	closing     bool
+
+	stop    chan struct{}
+	readers sync.WaitGroup // goroutines: accepting, reading, watching
+	writers sync.WaitGroup
+}
+
+type listener struct {
+	net.Listener
+	tls bool
+}
+
+// New makes a server with the virtual host "/", and what the store knows of it.
+func New(o Options, d Dependencies) (*Server, error) {
+	s := &Server{
+		options: o, store: d.Store, users: d.Users, log: d.Log,
+		memory:      &memory{limit: o.MemoryLimit},
+		connections: make(map[uint64]*connection),
+		stop:        make(chan struct{}),
+	}
+	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
+	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store})
+	if err != nil {
+		return nil, fmt.Errorf("open virtual host '/': %w", err)
+	}
+	s.vhosts.Store("/", v)
+	s.store.OnDurable(s.confirmDurable)
+	return s, nil
+}
+
+// VHost returns a virtual host by its name, nil if there is none.
+func (s *Server) VHost(name string) *vhost.VHost {
+	v, ok := s.vhosts.Load(name)
+	if !ok {
+		return nil
+	}
+	return v.(*vhost.VHost)
+}
+
+// Listen binds all listeners; clients can connect but are not answered before Serve.
+func (s *Server) Listen() error {
+	for _, a := range s.options.Addresses {
+		if err := s.listen(a, nil); err != nil {
+			return err
+		}
+	}
+	for _, a := range s.options.TLSAddresses {
+		if err := s.listen(a, s.options.TLS); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) listen(address string, config *tls.Config) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		s.closeListeners()
+		return fmt.Errorf("listen for AMQP: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if config != nil {
+		l = tls.NewListener(l, config)
+	}
+	s.listeners = append(s.listeners, listener{l, config != nil})
+	return nil
+}
+
+// Addresses are where the server listens: plain, and with TLS.
+func (s *Server) Addresses() (plain, secure []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.listeners {
+		if l.tls {
+			secure = append(secure, l.Addr().String())
+		} else {
+			plain = append(plain, l.Addr().String())
+		}
+	}
+	return plain, secure
+}
+
+// Serve starts to let clients in, and returns at once.
+func (s *Server) Serve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.listeners {
+		s.readers.Go(func() { s.accept(l) })
+	}
+	s.readers.Go(func() { s.memory.watch(s.stop, s.noteAlarm) })
+	s.readers.Go(s.tend)
+}
+
+func (s *Server) noteAlarm(on bool) {
+	if on {
+		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
+		return
+	}
+	s.log.Info("memory alarm is over")
+}
+
+// acceptRetry is how long accepting pauses when the system has no more descriptors.
+const acceptRetry = 50 * time.Millisecond
+
+func (s *Server) accept(l listener) {
+	for {
+		nc, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			s.log.Error("cannot accept a connection", "error", err)
+			select {
+			case <-s.stop:
+				return
+			case <-time.After(acceptRetry):
+			}
+			continue
+		}
+		c := s.newConnection(nc)
+		if !s.add(c) {
+			nc.Close()
+			return
+		}
+		s.readers.Go(func() {
+			c.serve()
+			s.remove(c)
+		})
+	}
+}
+
+func (s *Server) add(c *connection) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.connections[c.id] = c
+	return true
+}
+
+func (s *Server) remove(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.connections, c.id)
+}
+
+func (s *Server) noteRunning(*connection) {
+	s.totals.connectionsOpened.Add(1)
+	s.mu.Lock()
+	s.running++
+	s.mu.Unlock()
+}
+
+func (s *Server) forgetRunning(*connection) {
+	s.totals.connectionsClosed.Add(1)
+	s.mu.Lock()
+	s.running--
+	s.mu.Unlock()
+}
+
+// tendInterval is how often queues are asked to copy what they hold out of the publishers' chunks.
+const tendInterval = time.Second
+
+// tend looks after the queues in the background.
+func (s *Server) tend() {
+	tick := time.NewTicker(tendInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+			s.vhosts.Range(func(_, v any) bool {
+				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
+					q.Tend()
+					return true
+				})
+				return true
+			})
+		}
+	}
+}
+
+// Close ends the server: nobody is let in any more, clients are told (320), and when they have gone, or ctx ends, all sockets are closed. It returns when
+// every goroutine has ended.
+func (s *Server) Close(ctx context.Context) error {
+	s.closeListeners()
+	for _, c := range s.snapshot() {
+		c.kill(amqp.NodeStopping())
+	}
+	gone := make(chan struct{})
+	close(s.stop)
+	go func() {
+		s.readers.Wait()
+		s.writers.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+	}
+	for _, c := range s.snapshot() {
+		c.out.Conn.Close()
+	}
+	<-gone
+	return ctx.Err()
+}
+
+func (s *Server) closeListeners() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing = true
+	for _, l := range s.listeners {
+		l.Close()
+	}
+}
+
+func (s *Server) snapshot() []*connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*connection, 0, len(s.connections))
+	for _, c := range s.connections {
+		list = append(list, c)
+	}
+	return list
+}
+
+// unconfirmed are the connections with publishes that wait for the log.
+type unconfirmed struct {
+	mu   sync.Mutex
+	list map[*connection]struct{}
+}
+
+func (u *unconfirmed) add(c *connection) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.list == nil {
+		u.list = make(map[*connection]struct{})
+	}
+	u.list[c] = struct{}{}
+}
+
+func (u *unconfirmed) take() map[*connection]struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	list := u.list
+	u.list = nil
+	return list
+}
+
+// confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
+func (s *Server) confirmDurable() {
+	for c := range s.unconfirmed.take() {
+		if c.confirmDurable(s.store.Durable()) {
+			s.unconfirmed.add(c)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"leveret/queue"
+	"leveret/vhost"
+)
+
+// Stats are a server's figures of one moment, and its counters since it was made.
+type Stats struct {
+	Counters
+	Connections int // open ones
+	Channels    int
+	Queues      int
+	Exchanges   int
+	Blocked     int // connections held back by an alarm
+	MemoryAlarm bool
+	Memory      uint64 // bytes in use
+	Contents    queue.Stats
+}
+
+// Stats returns the server's figures. It asks no queue and no connection, and may be called from any goroutine.
+func (s *Server) Stats() Stats {
+	st := Stats{Counters: s.totals.read(), MemoryAlarm: s.memory.alarm.Load()}
+	st.Confirmed = s.confirmed.Load()
+	st.Memory = s.memory.used.Load()
+	st.Channels = int(st.ChannelsOpened - st.ChannelsClosed)
+	s.mu.Lock()
+	st.Connections = s.running
+	for _, c := range s.connections {
+		if c.blocked.Load() {
+			st.Blocked++
+		}
+	}
+	s.mu.Unlock()
+	s.vhosts.Range(func(_, v any) bool {
+		vh := v.(*vhost.VHost)
+		retired := vh.Retired()
+		st.Contents.Totals.Add(&retired)
+		st.Exchanges += vh.Counts().Exchanges
+		vh.Queues(func(q *queue.Queue) bool {
+			st.Queues++
+			st.Contents.Add(q.Stats())
+			return true
+		})
+		return true
+	})
+	return st
+}
