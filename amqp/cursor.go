@@ -152,15 +152,15 @@ func (d *cursor) finish(id MethodID, src []byte) error {
 	if d.fault == faultNone && len(d.rest) == 0 {
 		return nil
 	}
-	return d.error(src).At(id)
+	return d.failure(id, src)
 }
 
-// error is the fault as an error, or that of octets that are left over.
-func (d *cursor) error(src []byte) *Error {
+// failure is the fault as an error, or that of octets that are left over. It stands apart from finish so that finish can be inlined.
+func (d *cursor) failure(id MethodID, src []byte) error {
 	if d.fault == faultUTF8 {
-		return MalformedUTF8()
+		return MalformedUTF8().At(id)
 	}
-	return CannotDecode(src)
+	return CannotDecode(src).At(id)
 }
 
 // bit is a bool's part of an octet of bits.
