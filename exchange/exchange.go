@@ -64,14 +64,14 @@ func (x *Exchange) Options() Options { return x.opts }
 // Bind adds a binding to a destination; one that is there already is left as it is. It returns an *amqp.Error 406 when the exchange's type
 // refuses the key or the arguments, and ErrDeleted when the exchange is gone.
 func (x *Exchange) Bind(b Binding) error {
-	if err := x.table.check(&b); err != nil {
-		return err
-	}
 	id := b.identity()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.deleted {
 		return ErrDeleted
+	}
+	if err := x.table.check(&b); err != nil {
+		return err
 	}
 	if x.bindings.find(id) != nil {
 		return nil
@@ -82,7 +82,11 @@ func (x *Exchange) Bind(b Binding) error {
 }
 
 // Check returns the error that Bind would return for the binding's key and arguments.
-func (x *Exchange) Check(b Binding) error { return x.table.check(&b) }
+func (x *Exchange) Check(b Binding) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.table.check(&b)
+}
 
 // Has reports whether there is such a binding.
 func (x *Exchange) Has(b Binding) bool {
@@ -149,6 +153,13 @@ func (x *Exchange) Bindings() []Binding {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.bindings.list()
+}
+
+// Bound reports whether there is any binding to the destination.
+func (x *Exchange) Bound(d Destination) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.bindings.first(d) != nil
 }
 
 // BindingsTo returns the bindings to one destination, in no order.

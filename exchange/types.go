@@ -2,8 +2,8 @@ package exchange
 
 import "leveret/amqp"
 
-// table is the routing table of one exchange type. The exchange calls add and remove under its lock, route under its read lock; check
-// and keyed look at nothing that changes.
+// table is the routing table of one exchange type. The exchange calls add and remove under its lock, check and route under its read
+// lock at least; keyed is asked once.
 type table interface {
 	// check refuses a binding whose key or arguments the type does not take, with an *amqp.Error 406.
 	check(b *Binding) error

@@ -1,0 +1,200 @@
+package vhost
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// A definition in the store is two field tables, one behind the other: its own fields, and the arguments it was declared with. The key of an exchange
+// or a queue is its name, that of a binding its identity. Each virtual host has its own buckets.
+
+const (
+	fieldType        = "type"
+	fieldAutoDelete  = "auto-delete"
+	fieldInternal    = "internal"
+	fieldID          = "id"
+	fieldSource      = "source"
+	fieldDestination = "destination"
+	fieldToExchange  = "to-exchange"
+	fieldKey         = "key"
+)
+
+func (v *VHost) exchangeBucket() string { return "exchanges of " + v.opts.Name }
+func (v *VHost) queueBucket() string    { return "queues of " + v.opts.Name }
+func (v *VHost) bindingBucket() string  { return "bindings of " + v.opts.Name }
+
+// commit makes changes durable; no changes cost nothing.
+func (v *VHost) commit(changes []store.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	return v.opts.Store.Commit(changes...)
+}
+
+func record(fields, arguments amqp.Table) []byte {
+	return amqp.AppendTable(amqp.AppendTable(nil, fields), arguments)
+}
+
+func parseRecord(value []byte) (fields, arguments amqp.Table, err error) {
+	fields, rest, err := amqp.DecodeTable(value)
+	if err == nil {
+		arguments, _, err = amqp.DecodeTable(rest)
+	}
+	return fields, arguments, err
+}
+
+func (v *VHost) exchangeRecord(x exchange.Options) store.Change {
+	fields := amqp.Table{
+		{Name: fieldType, Value: x.Type}, {Name: fieldAutoDelete, Value: x.AutoDelete}, {Name: fieldInternal, Value: x.Internal},
+	}
+	return store.Change{Bucket: v.exchangeBucket(), Key: x.Name, Value: record(fields, x.Arguments)}
+}
+
+func (v *VHost) forgetExchange(name string) store.Change {
+	return store.Change{Bucket: v.exchangeBucket(), Key: name}
+}
+
+func (v *VHost) queueRecord(q queue.Options) store.Change {
+	fields := amqp.Table{{Name: fieldID, Value: int64(q.ID)}, {Name: fieldAutoDelete, Value: q.AutoDelete}}
+	return store.Change{Bucket: v.queueBucket(), Key: q.Name, Value: record(fields, q.Arguments)}
+}
+
+func (v *VHost) forgetQueue(name string) store.Change {
+	return store.Change{Bucket: v.queueBucket(), Key: name}
+}
+
+func (v *VHost) bindingRecord(source string, b *exchange.Binding) store.Change {
+	fields := amqp.Table{
+		{Name: fieldSource, Value: source}, {Name: fieldDestination, Value: b.Destination.Name()},
+		{Name: fieldToExchange, Value: b.ToExchange()}, {Name: fieldKey, Value: b.Key},
+	}
+	return store.Change{Bucket: v.bindingBucket(), Key: bindingKey(source, b), Value: record(fields, b.Arguments)}
+}
+
+func (v *VHost) forgetBinding(source string, b *exchange.Binding) store.Change {
+	return store.Change{Bucket: v.bindingBucket(), Key: bindingKey(source, b)}
+}
+
+// bindingKey is equal for equal bindings alone: kind of the destination, then the names and the key as short strings, then a hash of the
+// arguments, which may be longer than a key of the store.
+func bindingKey(source string, b *exchange.Binding) string {
+	key := []byte{'q'}
+	if b.ToExchange() {
+		key[0] = 'e'
+	}
+	for _, part := range []string{b.Destination.Name(), source, b.Key} {
+		key = append(append(key, byte(len(part))), part...)
+	}
+	if arguments := b.CanonicalArguments(); arguments != "" {
+		sum := sha256.Sum256([]byte(arguments))
+		key = append(key, sum[:]...)
+	}
+	return string(key)
+}
+
+// load restores exchanges, queues and bindings, in this order. It runs before anybody else knows the virtual host.
+func (v *VHost) load() error {
+	for _, kind := range []struct {
+		bucket  string
+		restore func(name string, fields, arguments amqp.Table) error
+	}{
+		{v.exchangeBucket(), v.loadExchange},
+		{v.queueBucket(), v.loadQueue},
+	} {
+		err := v.opts.Store.Load(kind.bucket, func(key string, value []byte) error {
+			fields, arguments, err := parseRecord(value)
+			if err == nil {
+				err = kind.restore(key, fields, arguments)
+			}
+			if err != nil {
+				return fmt.Errorf("load %q of the %s: %w", key, kind.bucket, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return v.loadBindings()
+}
+
+func (v *VHost) loadExchange(name string, fields, arguments amqp.Table) error {
+	return v.restoreExchange(exchange.Options{
+		Name: name, Type: get[string](fields, fieldType), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete),
+		Internal: get[bool](fields, fieldInternal), Arguments: arguments,
+	})
+}
+
+func (v *VHost) restoreExchange(opts exchange.Options) error {
+	x, err := v.newExchange(opts)
+	if err != nil {
+		return err
+	}
+	if e := v.exchanges.reserve(opts.Name); e != nil {
+		v.announceExchange(e, x)
+		e.turn.Unlock()
+	}
+	return nil
+}
+
+func (v *VHost) loadQueue(name string, fields, arguments amqp.Table) error {
+	q := v.newQueue(queue.Options{
+		Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
+	})
+	if e := v.queues.reserve(name); e != nil {
+		e.bearer.Store(q)
+		e.turn.Unlock()
+	}
+	return nil
+}
+
+// loadBindings restores the bindings. A record whose source or destination is gone, which a crash may leave behind, is deleted.
+func (v *VHost) loadBindings() error {
+	var orphans []store.Change
+	err := v.opts.Store.Load(v.bindingBucket(), func(key string, value []byte) error {
+		fields, arguments, err := parseRecord(value)
+		if err != nil {
+			return fmt.Errorf("load %q of the %s: %w", key, v.bindingBucket(), err)
+		}
+		restored, err := v.restoreBinding(fields, arguments)
+		if !restored {
+			orphans = append(orphans, store.Change{Bucket: v.bindingBucket(), Key: key})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return v.commit(orphans)
+}
+
+func (v *VHost) restoreBinding(fields, arguments amqp.Table) (restored bool, err error) {
+	b := exchange.Binding{Key: get[string](fields, fieldKey), Arguments: arguments}
+	name := get[string](fields, fieldDestination)
+	var p *place
+	if get[bool](fields, fieldToExchange) {
+		if e, x := v.liveExchange(name); x != nil {
+			p, b.Destination = &e.place, x
+		}
+	} else if e := v.queues.find(name); e != nil {
+		p, b.Destination = &e.place, e.bearer.Load()
+	}
+	x := v.Exchange([]byte(get[string](fields, fieldSource)))
+	if p == nil || x == nil {
+		return false, nil
+	}
+	p.addSource(x)
+	return true, x.Bind(b)
+}
+
+// get returns a field of a record, or the zero value when it lacks or has another type.
+func get[T any](fields amqp.Table, name string) T {
+	value, _ := fields.Get(name)
+	v, _ := value.(T)
+	return v
+}

@@ -1,0 +1,140 @@
+package vhost
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"leveret/exchange"
+)
+
+// reservedPrefix begins the names that clients may not declare.
+const reservedPrefix = "amq."
+
+func reserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
+
+// shards is how many locks the names of one kind stand under.
+const shards = 32
+
+// names are the names of one kind, queues or exchanges, each with its entry. A sync.Map would do, but for every look-up it allocates:
+// its key is an interface, and the names that come from the wire are bytes.
+type names[T any] struct {
+	seed   maphash.Seed
+	shards [shards]shard[T]
+}
+
+type shard[T any] struct {
+	mu      sync.RWMutex // guards entries; a leaf lock
+	entries map[string]*entry[T]
+}
+
+// entry is a name from the moment a declare reserves it until what it stands for is gone.
+type entry[T any] struct {
+	place
+	bearer atomic.Pointer[T] // what the name stands for; nil while that is being made or deleted
+	gone   chan struct{}     // closed with the release; nil unless somebody may wait for that
+}
+
+// place is what a name is as the destination of bindings.
+type place struct {
+	turn     sync.Mutex           // see the package comment; guards the rest
+	released bool                 // the name is free again, and this place of no use any more
+	sources  []*exchange.Exchange // those with bindings to here
+}
+
+func newNames[T any]() *names[T] {
+	n := &names[T]{seed: maphash.MakeSeed()}
+	for i := range n.shards {
+		n.shards[i].entries = make(map[string]*entry[T])
+	}
+	return n
+}
+
+// find returns the entry of a name, nil when it is free.
+func (n *names[T]) find(name string) *entry[T] {
+	s := &n.shards[maphash.String(n.seed, name)%shards]
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.entries[name]
+}
+
+// bearer returns what a name stands for at this moment, nil when that is nothing. It does not allocate.
+func (n *names[T]) bearer(name []byte) *T {
+	s := &n.shards[maphash.Bytes(n.seed, name)%shards]
+	s.mu.RLock()
+	e := s.entries[string(name)]
+	s.mu.RUnlock()
+	if e == nil {
+		return nil
+	}
+	return e.bearer.Load()
+}
+
+// reserve takes a free name. The caller has the turn of the new entry, to announce what the name stands for, or to release it. If the name is
+// taken the result is nil.
+func (n *names[T]) reserve(name string) *entry[T] {
+	s := &n.shards[maphash.String(n.seed, name)%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entries[name] != nil {
+		return nil
+	}
+	e := new(entry[T])
+	e.turn.Lock()
+	s.entries[strings.Clone(name)] = e
+	return e
+}
+
+// release frees a name for good; the caller has the entry's turn.
+func (n *names[T]) release(name string, e *entry[T]) {
+	s := &n.shards[maphash.String(n.seed, name)%shards]
+	s.mu.Lock()
+	delete(s.entries, name)
+	s.mu.Unlock()
+	e.bearer.Store(nil)
+	e.released = true
+	if e.gone != nil {
+		close(e.gone)
+	}
+}
+
+// wait returns when nobody has the entry's turn.
+func (e *entry[T]) wait() {
+	e.turn.Lock()
+	//lint:ignore SA2001 that the turn was free is all that is wanted
+	e.turn.Unlock()
+}
+
+// each calls f for what the names stand for, in no order, until it returns false. No lock is held meanwhile.
+func (n *names[T]) each(f func(*T) bool) {
+	for i := range n.shards {
+		for _, e := range n.shards[i].list() {
+			if bearer := e.bearer.Load(); bearer != nil && !f(bearer) {
+				return
+			}
+		}
+	}
+}
+
+func (s *shard[T]) list() []*entry[T] {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := make([]*entry[T], 0, len(s.entries))
+	for _, e := range s.entries {
+		list = append(list, e)
+	}
+	return list
+}
+
+// len counts the names, those on their way in or out too.
+func (n *names[T]) len() int {
+	count := 0
+	for i := range n.shards {
+		s := &n.shards[i]
+		s.mu.RLock()
+		count += len(s.entries)
+		s.mu.RUnlock()
+	}
+	return count
+}

@@ -1,0 +1,184 @@
+package vhost
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"time"
+
+	"leveret/amqp"
+	"leveret/queue"
+)
+
+// ownerPatience is how long the declare of an exclusive queue waits for the connection that owns it to end: a client that
+// reconnects may be faster than the broker is with its old connection.
+const ownerPatience = time.Second
+
+// QueueDeclare is what a client asks for with queue.declare. An empty name asks the broker for one.
+type QueueDeclare struct {
+	Name                           string
+	Durable, Exclusive, AutoDelete bool
+	Arguments                      amqp.Table
+}
+
+// DeclareQueue makes a queue, or returns the one that is there if it is equivalent. Errors are *amqp.Error 403, 405 and 406, else the
+// store's. It may find the queue in its last moment: if commands to it then fail with queue.ErrClosed, declare again.
+//
+// [queue.declare]: the name is looked at first, then the right to configure it, then what is there, and last whether it could be made.
+func (v *VHost) DeclareQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, error) {
+	d.Durable = d.Durable && !d.Exclusive // an exclusive queue ends with its connection, so it can't outlive the broker
+	v.addType(&d)
+	if d.Name == "" {
+		if err := v.nameByServer(&d); err != nil {
+			return nil, err
+		}
+	} else if reserved(d.Name) {
+		return nil, amqp.ReservedName(amqp.QueueResource, d.Name)
+	}
+	if err := r.Configure(amqp.QueueResource, d.Name); err != nil {
+		return nil, err
+	}
+	var patience <-chan time.Time
+	for {
+		e, q, err := v.liveQueue(d.Name)
+		if err != nil {
+			return nil, err
+		}
+		if q == nil {
+			q, err = v.makeQueue(d, owner, r)
+			if q != nil || err != nil {
+				return q, err
+			}
+			continue // another declare was faster
+		}
+		err = v.equivalentQueue(q.Options(), d, owner)
+		if q.Closed() {
+			continue
+		}
+		if err == nil || !d.Exclusive || e.gone == nil || q.Options().Owner == uint64(owner) {
+			return q, err
+		}
+		if patience == nil {
+			patience = time.After(ownerPatience)
+		}
+		select {
+		case <-e.gone:
+		case <-patience:
+			return nil, err
+		}
+	}
+}
+
+// nameByServer gives the queue a name that nobody can guess. Only classic queues may have such a one.
+func (v *VHost) nameByServer(d *QueueDeclare) error {
+	if t := v.typeOf(d); t == quorum || t == stream {
+		return amqp.ServerNamedType(t.module())
+	}
+	prefix := "amq.gen"
+	if value, ok := d.Arguments.Get(argNamePrefix); ok {
+		if wanted, ok := value.(string); ok && wanted != "" {
+			prefix = wanted
+		}
+		if len(prefix) > maxNamePrefix {
+			return amqp.NamePrefixTooLong(prefix)
+		}
+		d.Arguments = without(d.Arguments, argNamePrefix)
+	}
+	var secret [16]byte
+	rand.Read(secret[:])
+	d.Name = prefix + "-" + base64.RawURLEncoding.EncodeToString(secret[:])
+	return nil
+}
+
+// makeQueue declares a queue that is not there. The queue is nil without an error if the name was taken meanwhile.
+func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, error) {
+	if err := v.checkDeadLetterExchange(d, r); err != nil {
+		return nil, err
+	}
+	if err := v.validate(d); err != nil {
+		return nil, err
+	}
+	e := v.queues.reserve(d.Name)
+	if e == nil {
+		return nil, nil
+	}
+	defer e.turn.Unlock()
+	opts := queue.Options{
+		Name: d.Name, Durable: d.Durable, Exclusive: d.Exclusive, AutoDelete: d.AutoDelete, Arguments: d.Arguments,
+	}
+	if d.Exclusive {
+		opts.Owner, e.gone = uint64(owner), make(chan struct{})
+	}
+	if d.Durable {
+		opts.ID = v.opts.Store.NextQueueID()
+		if err := v.opts.Store.Commit(v.queueRecord(opts)); err != nil {
+			v.queues.release(d.Name, e)
+			return nil, err
+		}
+	}
+	q := v.newQueue(opts)
+	if d.Exclusive {
+		v.owned.add(q)
+	}
+	e.bearer.Store(q)
+	return q, nil
+}
+
+// newQueue fills in what follows from the arguments and from where the queue is.
+func (v *VHost) newQueue(opts queue.Options) *queue.Queue {
+	opts.VHost = v.opts.Name
+	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
+	return queue.New(opts)
+}
+
+// checkDeadLetterExchange looks at that argument of a new queue: whoever names an exchange sends there what was in the queue.
+func (v *VHost) checkDeadLetterExchange(d QueueDeclare, r Rights) error {
+	value, ok := d.Arguments.Get(argDeadLetterExchange)
+	if !ok {
+		return nil
+	}
+	name, ok := value.(string)
+	if !ok {
+		return amqp.InvalidArgumentType(argDeadLetterExchange, v.queueResource(d.Name), value)
+	}
+	if err := r.Read(amqp.QueueResource, d.Name); err != nil {
+		return err
+	}
+	return r.Write(amqp.ExchangeResource, name)
+}
+
+// CheckQueue is the passive queue.declare: it returns the queue if it is there and the connection may use it. Flags and arguments do not
+// matter.
+//
+// [queue.declare passive]: any right on the name will do.
+func (v *VHost) CheckQueue(name string, owner Owner, r Rights) (*queue.Queue, error) {
+	if err := anyRight(r, amqp.QueueResource, name); err != nil {
+		return nil, err
+	}
+	return v.Queue(name, owner)
+}
+
+// Queue finds a queue for a connection that wants to use it. The error is an *amqp.Error: 404, or 405 for the exclusive queue of another.
+func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
+	e := v.queues.find(name)
+	if e == nil {
+		return nil, amqp.NoQueue(name, v.opts.Name)
+	}
+	q := e.bearer.Load()
+	if q == nil || q.Closed() {
+		return nil, amqp.NoQueue(name, v.opts.Name)
+	}
+	if err := v.checkOwner(q, owner); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// checkOwner refuses the exclusive queue of another connection.
+//
+// [queue.declare exclusive]
+func (v *VHost) checkOwner(q *queue.Queue, owner Owner) error {
+	if opts := q.Options(); opts.Exclusive && opts.Owner != uint64(owner) {
+		return amqp.LockedQueue(opts.Name, v.opts.Name)
+	}
+	return nil
+}

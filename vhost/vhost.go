@@ -1,0 +1,96 @@
+package vhost
+
+import (
+	"sync/atomic"
+
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// Options is what a virtual host is made with.
+type Options struct {
+	Name string
+	// Store keeps the durable definitions.
+	Store store.Store
+	// DefaultQueueType is the type of queues that are declared without one: "classic" (also when empty), "quorum" or "stream". Queues
+	// that the type cannot be, for they are not durable or end by themselves, are classic.
+	DefaultQueueType string
+}
+
+// Owner is the connection that an exclusive queue belongs to, by its number; 0 is nobody.
+type Owner uint64
+
+// VHost is a virtual host. All its methods may be called from any goroutine.
+type VHost struct {
+	opts      Options
+	graph     atomic.Uint64 // version of all exchanges together
+	exchanges *names[exchange.Exchange]
+	queues    *names[queue.Queue]
+	owned     owned
+	standard  *exchange.Exchange // the default exchange
+}
+
+// predeclared are the exchanges that every virtual host has from its start.
+var predeclared = []exchange.Options{
+	{Name: "", Type: "direct"},
+	{Name: "amq.direct", Type: "direct"},
+	{Name: "amq.fanout", Type: "fanout"},
+	{Name: "amq.headers", Type: "headers"},
+	{Name: "amq.match", Type: "headers"},
+	{Name: "amq.topic", Type: "topic"},
+	{Name: "amq.rabbitmq.trace", Type: "topic", Internal: true},
+}
+
+// New makes a virtual host with its standard exchanges and loads its durable definitions from the store.
+func New(opts Options) (*VHost, error) {
+	v := &VHost{opts: opts, exchanges: newNames[exchange.Exchange](), queues: newNames[queue.Queue]()}
+	for _, x := range predeclared {
+		x.Durable = true
+		if err := v.restoreExchange(x); err != nil {
+			return nil, err
+		}
+	}
+	v.standard = v.Exchange(nil)
+	if err := v.load(); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Name is the virtual host's name.
+func (v *VHost) Name() string { return v.opts.Name }
+
+// Exchange finds an exchange, nil when there is none. It does not allocate.
+func (v *VHost) Exchange(name []byte) *exchange.Exchange { return v.exchanges.bearer(name) }
+
+// Exchanges calls f for each exchange, the default exchange too, in no order, until it returns false.
+func (v *VHost) Exchanges(f func(*exchange.Exchange) bool) { v.exchanges.each(f) }
+
+// Queues calls f for each queue, in no order, until it returns false. One that just closed itself may be among them.
+func (v *VHost) Queues(f func(*queue.Queue) bool) { v.queues.each(f) }
+
+// Counts is how much there is in a virtual host.
+type Counts struct {
+	Exchanges, Queues int
+	Bindings          int // those that were made; each queue's one to the default exchange does not count
+}
+
+// Counts counts exchanges, queues and bindings.
+func (v *VHost) Counts() Counts {
+	c := Counts{Exchanges: v.exchanges.len(), Queues: v.queues.len()}
+	v.Exchanges(func(x *exchange.Exchange) bool {
+		c.Bindings += x.Len()
+		return true
+	})
+	return c
+}
+
+func (v *VHost) queueResource(name string) amqp.Resource {
+	return amqp.Resource{Kind: amqp.QueueResource, Name: name, VHost: v.opts.Name}
+}
+
+func (v *VHost) exchangeResource(name string) amqp.Resource {
+	return amqp.Resource{Kind: amqp.ExchangeResource, Name: name, VHost: v.opts.Name}
+}
