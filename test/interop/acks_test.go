@@ -15,28 +15,32 @@ func TestC08AckOfUnknownTag(t *testing.T) {
 		"nack":   func(tag uint64) amqp.Method { return &amqp.BasicNack{DeliveryTag: tag, Requeue: true} },
 		"reject": func(tag uint64) amqp.Method { return &amqp.BasicReject{DeliveryTag: tag} },
 	}
-	// Each case ends with the tag that is not to be known on channel 1, on which another message is outstanding.
-	cases := map[string]func(w *wire, q string) uint64{
-		"settled twice": func(w *wire, q string) uint64 {
+	// Of four messages one is outstanding on channel 1. Each case returns a tag that this channel must not know.
+	cases := []struct {
+		name string
+		play func(w *wire, q string) uint64
+		left int // ready messages when channel 1 is closed
+	}{
+		{"settled twice", func(w *wire, q string) uint64 {
 			m, _ := w.get(1, q)
 			w.send(1, &amqp.BasicAck{DeliveryTag: m.DeliveryTag})
 			return m.DeliveryTag
-		},
-		"never sent": func(w *wire, q string) uint64 { return 99 },
-		"delivered without ack": func(w *wire, q string) uint64 {
+		}, 3},
+		{"never sent", func(w *wire, q string) uint64 { return 99 }, 4},
+		{"delivered without ack", func(w *wire, q string) uint64 {
 			m := call[*amqp.BasicGetOk](w, 1, &amqp.BasicGet{Queue: q, NoAck: true})
 			w.content(1)
 			return m.DeliveryTag
-		},
-		"of another channel": func(w *wire, q string) uint64 {
+		}, 3},
+		{"of another channel", func(w *wire, q string) uint64 {
 			w.get(2, q)
 			m, _ := w.get(2, q)
 			return m.DeliveryTag // 2, while channel 1 has had 1 alone
-		},
+		}, 2},
 	}
 	for verb, method := range settle {
-		for name, play := range cases {
-			t.Run(verb+" "+name, func(t *testing.T) {
+		for _, c := range cases {
+			t.Run(verb+" "+c.name, func(t *testing.T) {
 				t.Parallel()
 				w := dialWire(t)
 				w.open(2)
@@ -45,22 +49,15 @@ func TestC08AckOfUnknownTag(t *testing.T) {
 					w.publish(1, q, strconv.Itoa(n))
 				}
 				w.get(1, q)
-				left := 4
-				tag := play(w, q)
-				switch name {
-				case "of another channel":
-					left = 2
-				case "settled twice", "delivered without ack":
-					left = 3
-				}
+				tag := c.play(w, q)
 				m := method(tag)
 				w.send(1, m)
 				closed := w.wantClosed(1, 406, "PRECONDITION_FAILED - unknown delivery tag "+strconv.FormatUint(tag, 10))
 				if closed.ClassID != m.ID().Class() || closed.MethodID != m.ID().Method() {
 					t.Errorf("channel closed for method %d, %d, want %s", closed.ClassID, closed.MethodID, m.ID())
 				}
-				if got := w.count(2, q); got != left {
-					t.Errorf("%d messages are ready, want %d", got, left)
+				if got := w.count(2, q); got != c.left {
+					t.Errorf("%d messages are ready, want %d", got, c.left)
 				}
 			})
 		}
