@@ -45,14 +45,16 @@ func (s *subscribe) run(q *Queue) {
 
 type cancel struct {
 	consumer *Consumer
+	gone     func()
 	closed   bool
 	done     sync.WaitGroup
 }
 
-// Cancel takes a consumer out; its unacked messages stay with its channel. It blocks until nothing more is delivered to the consumer.
-// True means that this was the last consumer of an auto-delete queue, which closed itself: the caller has to retire the queue.
-func (q *Queue) Cancel(c *Consumer) (closed bool) {
-	s := &cancel{consumer: c}
+// Cancel takes a consumer out; its unacked messages stay with its channel. gone is called when nothing more is delivered to it, and
+// before the queue delivers to others what it might have got; it must not wait. True means that this was the last consumer of an auto-delete
+// queue, which closed itself: gone was not called, and the caller has to retire the queue. Cancel blocks until the queue has answered.
+func (q *Queue) Cancel(c *Consumer, gone func()) (closed bool) {
+	s := &cancel{consumer: c, gone: gone}
 	q.call(s, &s.done)
 	return s.closed
 }
@@ -60,7 +62,9 @@ func (q *Queue) Cancel(c *Consumer) (closed bool) {
 func (s *cancel) run(q *Queue) {
 	defer s.done.Done()
 	q.consumers.remove(s.consumer)
-	s.closed = q.closeUnused()
+	if s.closed = q.closeUnused(); !s.closed {
+		s.gone()
+	}
 }
 
 // Detachment is what a channel that ends has at one queue: its consumers, and the messages it holds, as requeues.

@@ -148,8 +148,10 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 		return d
 	}
 	for _, c := range ch.consumers {
-		d := of(c.Queue())
-		d.Consumers = append(d.Consumers, &c.Consumer)
+		if q := c.Queue(); q != nil { // consumers of direct replies have none
+			d := of(q)
+			d.Consumers = append(d.Consumers, &c.Consumer)
+		}
 	}
 	ch.restoreLocked()
 	g := gather{outcome: queue.Requeue}

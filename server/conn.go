@@ -238,7 +238,9 @@ func (c *connection) teardown() {
 		c.endChannel(ch)
 	}
 	c.channels, c.last = nil, nil
-	c.vhost.DeleteOwned(vhost.Owner(c.id))
+	if err := c.vhost.DeleteOwned(c.owner()); err != nil {
+		c.log.Error("an exclusive queue could not be removed from the store", "error", err)
+	}
 	c.server.forgetRunning(c)
 }
 

@@ -137,8 +137,40 @@ func (c *consumer) Cancelled() {
 	}
 	delete(ch.consumers, c.Tag)
 	if ch.conn.client.cancelNotify {
-		o.replyLocked(ch.number, &amqp.BasicCancel{ConsumerTag: c.Tag, NoWait: true})
+		o.notices = append(o.notices, notice{ch.number, c.Tag})
+	}
+	if !o.held {
+		o.noticesLocked()
 	}
 	o.mu.Unlock()
 	o.Flush(false)
+}
+
+// notice is a basic.cancel to be sent to the client.
+type notice struct {
+	channel uint16
+	tag     string
+}
+
+// holdNotices keeps the notices back until the reader has answered the method that causes them: a client that deletes a queue which it
+// consumes from hears delete-ok first.
+func (o *outbox) holdNotices() {
+	o.mu.Lock()
+	o.held = true
+	o.mu.Unlock()
+}
+
+// sendNotices sends what was kept back.
+func (o *outbox) sendNotices() {
+	o.mu.Lock()
+	o.held = false
+	o.noticesLocked()
+	o.mu.Unlock()
+}
+
+func (o *outbox) noticesLocked() {
+	for _, n := range o.notices {
+		o.replyLocked(n.channel, &amqp.BasicCancel{ConsumerTag: n.tag, NoWait: true})
+	}
+	o.notices = nil
 }

@@ -84,6 +84,10 @@ func (c *connection) channelMethod(ch *channel, id amqp.MethodID, arguments []by
 	if ch.closing || c.state != stateRunning {
 		return nil // a settle before it was wrong
 	}
+	if id == amqp.MethodQueueDelete {
+		c.out.holdNotices()
+		defer c.out.sendNotices()
+	}
 	reply, err := ch.call(m)
 	if err != nil {
 		return at(c.translate(err, m), id)
@@ -105,8 +109,6 @@ func (ch *channel) call(m amqp.Method) (amqp.Method, error) {
 		return nil, nil
 	case *amqp.ChannelFlow:
 		return ch.channelFlow(m)
-	case *amqp.ChannelFlowOk:
-		return nil, nil
 	case *amqp.AccessRequest:
 		return &amqp.AccessRequestOk{Ticket: 1}, nil
 	case *amqp.ExchangeDeclare:
@@ -139,7 +141,7 @@ func (ch *channel) callBasic(m amqp.Method) (amqp.Method, error) {
 	case *amqp.BasicConsume:
 		return nil, ch.basicConsume(m)
 	case *amqp.BasicCancel:
-		return unless(m.NoWait, &amqp.BasicCancelOk{ConsumerTag: m.ConsumerTag}, ch.basicCancel(m))
+		return nil, ch.basicCancel(m)
 	case *amqp.BasicCancelOk:
 		return nil, nil
 	case *amqp.BasicGet:

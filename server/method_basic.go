@@ -145,23 +145,29 @@ func (ch *channel) consumeReplies(m *amqp.BasicConsume) error {
 	return nil
 }
 
-// basicCancel ends a consumer; what it holds stays with the channel. An unknown tag is no error.
+// basicCancel ends a consumer; what it holds stays with the channel. An unknown tag is no error. cancel-ok comes before what the queue
+// delivers to others instead, and after an auto-delete queue is gone.
 func (ch *channel) basicCancel(m *amqp.BasicCancel) error {
 	o := &ch.conn.out
+	ok := func() {
+		if !m.NoWait {
+			o.reply(ch.number, &amqp.BasicCancelOk{ConsumerTag: m.ConsumerTag})
+		}
+	}
 	o.mu.Lock()
 	c := ch.consumers[m.ConsumerTag]
 	delete(ch.consumers, m.ConsumerTag)
 	o.mu.Unlock()
 	switch {
 	case c == nil:
-		return nil
+		ok()
 	case ch.reply != nil && ch.reply.consumer == c:
 		ch.reply.end()
 		ch.reply = nil
-		return nil
-	}
-	if c.Queue().Cancel(&c.Consumer) {
+		ok()
+	case c.Queue().Cancel(&c.Consumer, ok):
 		ch.conn.retire(c.Queue())
+		ok()
 	}
 	return nil
 }

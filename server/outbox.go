@@ -37,6 +37,8 @@ type outbox struct {
 
 	waiters    []*consumer   // refused for lack of room, longest first
 	confirming []*channel    // those with publisher confirms
+	notices    []notice      // of consumers whose queue is gone, while
+	held       bool          // the reader has to answer first
 	drained    chan struct{} // closed when the writer has written; nil when the reader does not wait for it
 
 	socket
