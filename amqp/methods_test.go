@@ -200,6 +200,42 @@ func TestAliasesAreCapped(t *testing.T) {
 	}
 }
 
+// What is not said to alias the input does not change with it.
+func TestDecodedMethodsOwnTheirValues(t *testing.T) {
+	for _, m := range allMethods() {
+		if m.ID().Content() {
+			continue // these alias their input
+		}
+		fill(m)
+		wire := m.AppendTo(nil)
+		back := amqp.NewMethod(m.ID())
+		if err := back.Decode(wire); err != nil {
+			t.Fatal(err)
+		}
+		for i := range wire {
+			wire[i] = 0xaa
+		}
+		if !reflect.DeepEqual(m, back) {
+			t.Errorf("%s changed with its input: %+v", m.ID(), back)
+		}
+	}
+}
+
+// A struct that is decoded into again keeps nothing of the method before.
+func TestDecodeReplacesEveryField(t *testing.T) {
+	for _, m := range allMethods() {
+		fill(m)
+		empty := amqp.NewMethod(m.ID())
+		wire := empty.AppendTo(nil)
+		if err := m.Decode(wire); err != nil {
+			t.Fatal(err)
+		}
+		if again := m.AppendTo(nil); !bytes.Equal(again, wire) {
+			t.Errorf("%s: %x, want %x", m.ID(), again, wire)
+		}
+	}
+}
+
 func TestMethodFacts(t *testing.T) {
 	cases := []struct {
 		id                            amqp.MethodID

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"leveret/amqp"
 )
@@ -129,6 +132,64 @@ func TestPropertyFlagWords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Cut anywhere, properties are refused.
+func TestCutPropertiesAreRefused(t *testing.T) {
+	all := allProperties()
+	wire := all.AppendTo(nil)
+	for n := range wire {
+		var index amqp.PropertyIndex
+		if err := amqp.ScanProperties(wire[:n], &index); err == nil {
+			t.Errorf("the first %d octets are accepted", n)
+		}
+		if _, err := amqp.DecodeProperties(wire[:n]); err == nil {
+			t.Errorf("the first %d octets are decoded", n)
+		}
+	}
+}
+
+// genProperties makes any set of properties; what is not there is zero.
+func genProperties() *rapid.Generator[amqp.Properties] {
+	return rapid.Custom(func(t *rapid.T) amqp.Properties {
+		text := func(name string) string { return rapid.StringN(0, 20, 255).Draw(t, name) }
+		p := amqp.Properties{
+			Flags:       rapid.Uint16().Draw(t, "flags") & 0xfffc,
+			ContentType: text("content-type"), ContentEncoding: text("content-encoding"), Headers: genTable(2).Draw(t, "headers"),
+			DeliveryMode: rapid.Byte().Draw(t, "delivery-mode"), Priority: rapid.Byte().Draw(t, "priority"), CorrelationID: text("correlation-id"),
+			ReplyTo: text("reply-to"), Expiration: text("expiration"), MessageID: text("message-id"),
+			Timestamp: amqp.Timestamp(rapid.Uint64().Draw(t, "timestamp")), Type: text("type"), UserID: text("user-id"), AppID: text("app-id"),
+			ClusterID: text("cluster-id"),
+		}
+		return p
+	})
+}
+
+// The rewritten raw form is that of the rewritten properties, whatever else is there.
+func TestRewritesOfAnyProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := genProperties().Draw(t, "properties")
+		wire := p.AppendTo(nil)
+		var index amqp.PropertyIndex
+		if err := amqp.ScanProperties(wire, &index); err != nil {
+			t.Fatal(err)
+		}
+		if p.Has(amqp.FlagHeaders) && len(p.Headers) > 0 {
+			name := rapid.SampledFrom(p.Headers).Draw(t, "header").Name
+			at := slices.IndexFunc(p.Headers, func(f amqp.Field) bool { return f.Name == name })
+			less := p
+			less.Headers = slices.Delete(slices.Clone(p.Headers), at, at+1)
+			if got := amqp.RemoveHeader(nil, wire, &index, name); !bytes.Equal(got, less.AppendTo(nil)) {
+				t.Fatalf("without %q: %q", name, got)
+			}
+		}
+		if p.Has(amqp.FlagReplyTo) {
+			p.ReplyTo = rapid.StringN(0, 20, 255).Draw(t, "new reply-to")
+			if got := amqp.ReplaceReplyTo(nil, wire, &index, p.ReplyTo); !bytes.Equal(got, p.AppendTo(nil)) {
+				t.Fatalf("reply-to %q: %q", p.ReplyTo, got)
+			}
+		}
+	})
 }
 
 func TestReplaceReplyTo(t *testing.T) {

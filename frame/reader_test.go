@@ -29,22 +29,26 @@ func TestReaderReadsAllFrames(t *testing.T) {
 		{"with the error beside the last octets", iotest.DataErrReader(bytes.NewReader(stream()))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := frame.NewReader(c.source, 0)
-			var again []byte
-			for {
-				f, err := r.Next()
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				again = frame.Append(again, f)
-			}
+			again := readAll(t, frame.NewReader(c.source, 0))
 			if !bytes.Equal(again, stream()) {
 				t.Errorf("%d octets came out of %d", len(again), len(stream()))
 			}
 		})
+	}
+}
+
+// readAll puts all frames of a reader together again.
+func readAll(t *testing.T, r *frame.Reader) (wire []byte) {
+	t.Helper()
+	for {
+		f, err := r.Next()
+		if err == io.EOF {
+			return wire
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wire = frame.Append(wire, f)
 	}
 }
 

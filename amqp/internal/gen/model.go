@@ -110,7 +110,10 @@ func GoName(wire string) string {
 	return out.String()
 }
 
-func (m *method) GoName() string   { return GoName(m.Class.Name) + GoName(m.Name) }
+// GoName is the name of the method's Go type.
+func (m *method) GoName() string { return GoName(m.Class.Name) + GoName(m.Name) }
+
+// WireName is the name that the protocol gives the method, such as "queue.declare".
 func (m *method) WireName() string { return m.Class.Name + "." + m.Name }
 
 // Sender says in words who sends the method.
@@ -180,9 +183,14 @@ var kinds = map[string]kind{
 	"namekey":  {"[]byte", "d.nameKey()", "", "appendShortstr(dst, %s)", "", "octets"},
 }
 
+// GoName is the name of the Go field.
 func (f field) GoName() string { return GoName(f.Name) }
+
+// GoType is its Go type.
 func (f field) GoType() string { return kinds[f.Type].goType }
-func (f field) Visit() string  { return kinds[f.Type].visit }
+
+// Visit is the visitor's method for it.
+func (f field) Visit() string { return kinds[f.Type].visit }
 
 // Read is the Go statement that reads the field into the receiver called m.
 func (f field) Read(m string) string {
