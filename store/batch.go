@@ -140,7 +140,10 @@ type payload struct {
 	pairs []Pair
 	size  int // bytes of the large bodies
 	lsn   LSN
-	lazy  bool // settlements that wait for company
+
+	lazy    bool   // settlements that wait for company
+	pos     uint64 // where the committer placed it in the log
+	applied bool   // it is in the index
 }
 
 // cut is a large body and the place in buf before which it belongs.
@@ -203,7 +206,7 @@ func (p *payload) end(r *rec) {
 
 // appendSettle writes the fields of a settlement into the open record.
 func (p *payload) appendSettle(queue uint64, ranges []Range) {
-	p.buf = binary.AppendUvarint(p.buf, queue)
+	p.appendQueue(queue)
 	p.buf = binary.AppendUvarint(p.buf, uint64(len(ranges)))
 	for _, r := range ranges {
 		p.buf = binary.AppendUvarint(p.buf, r.First)
@@ -211,12 +214,16 @@ func (p *payload) appendSettle(queue uint64, ranges []Range) {
 	}
 }
 
+// appendQueue writes the field of a record that names a queue.
+func (p *payload) appendQueue(queue uint64) { p.buf = binary.AppendUvarint(p.buf, queue) }
+
 // length is the payload's size in the log.
 func (p *payload) length() int { return len(p.buf) + p.size }
 
 // place makes the records valid at a position of the log: it fills in sequences and checksums. It may be called again for
 // another position, when the first could not be written.
 func (p *payload) place(pos uint64) {
+	p.pos = pos
 	for i := range p.recs {
 		r := &p.recs[i]
 		for k, pair := range p.pairs[r.pair : r.pair+r.pairs] {
@@ -238,9 +245,9 @@ func (p *payload) parts(each func([]byte)) {
 	each(p.buf[from:])
 }
 
-// settled decodes the ranges of a settlement record of the payload.
-func (p *payload) settled(r *rec) (record, error) {
-	return parseRecord(p.buf[r.head+recordHead : r.head+r.size])
+// decode reads a record that holds no large body.
+func (p *payload) decode(r *rec, into *record) error {
+	return into.parse(p.buf[r.head+recordHead : r.head+r.size])
 }
 
 // bodyOf returns the body of a publish record.

@@ -92,12 +92,12 @@ func checkRecord(src []byte, pos uint64) int {
 	return size
 }
 
-// parseRecord decodes what follows a record's checksum. It is given checked bytes, but trusts no length in them.
-func parseRecord(src []byte) (record, error) {
+// parse decodes what follows a record's checksum. It is given checked bytes, but trusts no length in them. It reuses r's slices.
+func (r *record) parse(src []byte) error {
 	c := cursor{src: src}
-	r := record{kind: c.byte(), flags: c.byte()}
+	*r = record{kind: c.byte(), flags: c.byte(), pairs: r.pairs[:0], ranges: r.ranges[:0]}
 	if r.flags&^flagsKnown != 0 {
-		return r, fmt.Errorf("record flags %#x: %w", r.flags, ErrVersion)
+		return fmt.Errorf("record flags %#x: %w", r.flags, ErrVersion)
 	}
 	switch r.kind {
 	case recordPublish:
@@ -105,21 +105,21 @@ func parseRecord(src []byte) (record, error) {
 			r.tag = c.uint32()
 		}
 		r.body = c.bytes(c.uvarint())
-		r.pairs = c.pairs()
+		r.pairs = c.pairs(r.pairs)
 	case recordSettle:
 		r.queue = c.uvarint()
-		r.ranges = c.ranges()
+		r.ranges = c.ranges(r.ranges)
 	case recordDrop:
 		r.queue = c.uvarint()
 	case recordGroup:
 		r.members = c.uvarint()
 	default:
-		return r, fmt.Errorf("record of kind %d: %w", r.kind, ErrVersion)
+		return fmt.Errorf("record of kind %d: %w", r.kind, ErrVersion)
 	}
 	if c.short || len(c.src) > 0 {
-		return r, fmt.Errorf("record of kind %d does not match its length: %w", r.kind, ErrCorrupt)
+		return fmt.Errorf("record of kind %d does not match its length: %w", r.kind, ErrCorrupt)
 	}
-	return r, nil
+	return nil
 }
 
 // cursor reads fields from the front of src. After a short read it yields zeros and says so in short.
@@ -169,15 +169,14 @@ func (c *cursor) uvarint() uint64 {
 	return v
 }
 
-func (c *cursor) pairs() []Pair {
+func (c *cursor) pairs(pairs []Pair) []Pair {
 	n := c.uvarint()
 	if n > uint64(len(c.src))/9 { // a queue takes a byte at least, a sequence eight
 		c.short = c.short || n > 0
-		return nil
+		return pairs
 	}
-	pairs := make([]Pair, n)
-	for i := range pairs {
-		pairs[i].Queue = c.uvarint()
+	for range n {
+		pairs = append(pairs, Pair{Queue: c.uvarint()})
 	}
 	for i := range pairs {
 		pairs[i].Seq = c.uint64()
@@ -185,16 +184,15 @@ func (c *cursor) pairs() []Pair {
 	return pairs
 }
 
-func (c *cursor) ranges() []Range {
+func (c *cursor) ranges(ranges []Range) []Range {
 	n := c.uvarint()
 	if n > uint64(len(c.src))/2 {
 		c.short = c.short || n > 0
-		return nil
+		return ranges
 	}
-	ranges := make([]Range, n)
-	for i := range ranges {
+	for range n {
 		first := c.uvarint()
-		ranges[i] = Range{First: first, Last: first + min(c.uvarint(), math.MaxUint64-first)}
+		ranges = append(ranges, Range{First: first, Last: first + min(c.uvarint(), math.MaxUint64-first)})
 	}
 	return ranges
 }

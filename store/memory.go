@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -111,8 +112,9 @@ func (s *Memory) apply(p *payload, r *rec) {
 			}
 		}
 	case recordSettle:
-		if record, err := p.settled(r); err == nil {
-			s.queue(record.queue).remove(record.ranges, false)
+		var settled record
+		if err := p.decode(r, &settled); err == nil {
+			s.queue(settled.queue).remove(settled.ranges, false)
 		}
 	}
 }
@@ -127,20 +129,32 @@ func (s *Memory) queue(id uint64) *memoryQueue {
 }
 
 func (q *memoryQueue) add(m Message) {
-	at, _ := slices.BinarySearchFunc(q.messages, m.Seq, func(m Message, seq uint64) int {
-		return cmp.Compare(m.Seq, seq)
-	})
+	at := q.find(m.Seq)
 	q.messages = slices.Insert(q.messages, at, m)
 	q.next = max(q.next, m.Seq+1)
+}
+
+// find returns the index of the first message that is not below seq.
+func (q *memoryQueue) find(seq uint64) int {
+	at, _ := slices.BinarySearchFunc(q.messages, seq, func(m Message, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	return at
 }
 
 func (q *memoryQueue) remove(ranges []Range, transient bool) {
 	for _, r := range ranges {
 		q.next = max(q.next, r.Last+1)
+		from, to := q.find(r.First), q.find(r.Last+1)
+		if r.Last == math.MaxUint64 {
+			to = len(q.messages)
+		}
+		kept := slices.DeleteFunc(slices.Clone(q.messages[from:to]), func(m Message) bool { return m.Transient == transient })
+		if from == 0 && len(kept) == 0 { // the usual case, and cheap for long queues
+			clear(q.messages[:to])
+			q.messages = q.messages[to:]
+			continue
+		}
+		q.messages = slices.Replace(q.messages, from, to, kept...)
 	}
-	q.messages = slices.DeleteFunc(q.messages, func(m Message) bool {
-		return m.Transient == transient && slices.ContainsFunc(ranges, func(r Range) bool { return r.First <= m.Seq && m.Seq <= r.Last })
-	})
 }
 
 // Settle implements Store.
@@ -208,7 +222,7 @@ func (q *memoryQueue) between(r Range) []Message {
 	if q == nil {
 		return nil
 	}
-	from, _ := slices.BinarySearchFunc(q.messages, r.First, func(m Message, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	from := q.find(r.First)
 	to := from
 	for to < len(q.messages) && q.messages[to].Seq <= r.Last {
 		to++

@@ -1,0 +1,277 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// stepBytes is about how much one transaction of a checkpoint writes: a larger one would hold up declares that wait.
+const stepBytes = 1 << 20
+
+// step is what one transaction of a checkpoint writes; the values are copies, so no lock is held while it is written.
+type step struct {
+	puts    []put
+	deletes []put // without a value
+	size    int
+
+	chunks []*chunk // saved for the first time by this step
+	live   []*chunk // whose live state it has
+	dead   []chunkKey
+	lanes  []*lane
+	gone   []uint64
+}
+
+// put is one key of the root file.
+type put struct{ bucket, key, value []byte }
+
+func (p *step) put(bucket, key, value []byte) {
+	p.puts = append(p.puts, put{bucket, key, value})
+	p.size += len(key) + len(value)
+}
+
+func (p *step) delete(bucket, key []byte) {
+	p.deletes = append(p.deletes, put{bucket: bucket, key: key})
+	p.size += len(key)
+}
+
+func (p *step) write(tx *bbolt.Tx) error {
+	for _, w := range p.puts {
+		if err := tx.Bucket(w.bucket).Put(w.key, w.value); err != nil {
+			return err
+		}
+	}
+	for _, w := range p.deletes {
+		if err := tx.Bucket(w.bucket).Delete(w.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkpoint brings the root file up to the end of the last sealed segment: what those segments put into the index, and what was
+// settled since. It goes in steps; each may be there without the rest after a crash, because a chunk counts only once its segment
+// is named, and what a step says of older chunks is also in the log that would be replayed. The position, which says what need
+// not be replayed, comes last. Only then may a segment go: its settlements concern older ones. The root file forgets the segments
+// that are to be freed.
+func (s *Disk) checkpoint(free []*segment) error {
+	for _, seg := range free {
+		if err := s.sweep(seg); err != nil {
+			return err
+		}
+	}
+	segments, pos := s.unsaved()
+	cursor := saveCursor{segments: segments}
+	for {
+		p := s.index.nextStep(&cursor)
+		if p == nil {
+			break
+		}
+		if err := s.root.update(p.write); err != nil {
+			s.index.undo(p)
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		s.hook("stepped")
+	}
+	err := s.root.update(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketSegments)
+		for _, seg := range segments {
+			if err := b.Put(uint64Key(seg.id), seg.encode()); err != nil {
+				return err
+			}
+		}
+		for _, seg := range free {
+			if err := b.Delete(uint64Key(seg.id)); err != nil {
+				return err
+			}
+		}
+		if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
+			return err
+		}
+		return putNumber(tx, keyCheckpoint, pos)
+	})
+	if err != nil {
+		s.index.undo(&step{chunks: cursor.done})
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	s.counters.checkpoints.Add(1)
+	s.index.saved(segments)
+	s.hook("checkpointed")
+	return nil
+}
+
+// unsaved returns the sealed segments that no checkpoint has, and the position behind the last of them.
+func (s *Disk) unsaved() (segments []*segment, pos uint64) {
+	all := s.logSegments()
+	s.index.mu.Lock()
+	defer s.index.mu.Unlock()
+	pos = s.checkpointed
+	for _, seg := range all {
+		if !seg.sealed {
+			break // the one that is written
+		}
+		if !seg.saved {
+			segments = append(segments, seg)
+		}
+		pos = max(pos, seg.end)
+	}
+	s.checkpointed = pos
+	return segments, pos
+}
+
+// saveCursor is how far the saving of segments has come.
+type saveCursor struct {
+	segments []*segment
+	chunk    int
+	done     []*chunk
+}
+
+// nextStep takes what one transaction shall write; nil when nothing is left.
+func (x *index) nextStep(at *saveCursor) *step {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := &step{}
+	for len(at.segments) > 0 && p.size < stepBytes {
+		seg := at.segments[0]
+		if at.chunk == len(seg.chunks) {
+			at.segments, at.chunk = at.segments[1:], 0
+			continue
+		}
+		c := seg.chunks[at.chunk]
+		at.chunk++
+		if c.live == 0 || c.saved {
+			continue
+		}
+		key := c.key().encode()
+		p.put(bucketChunks, key, c.encodeSummary())
+		p.put(bucketEntries, key, c.entries)
+		if live := c.encodeLive(); live != nil {
+			p.put(bucketAcks, key, live)
+		}
+		c.saved = true
+		p.chunks, at.done = append(p.chunks, c), append(at.done, c)
+	}
+	x.stepAcks(p)
+	x.stepLanes(p)
+	if p.size == 0 {
+		return nil
+	}
+	return p
+}
+
+// stepAcks takes changes of the live state of saved chunks.
+func (x *index) stepAcks(p *step) {
+	for len(x.dirtyChunks) > 0 && p.size < stepBytes {
+		c := pop(&x.dirtyChunks)
+		c.dirty = false
+		if c.live > 0 {
+			p.put(bucketAcks, c.key().encode(), c.encodeLive())
+			p.live = append(p.live, c)
+		}
+	}
+	for len(x.deadChunks) > 0 && p.size < stepBytes {
+		k := pop(&x.deadChunks)
+		key := k.encode()
+		p.delete(bucketChunks, key)
+		p.delete(bucketEntries, key)
+		p.delete(bucketAcks, key)
+		p.dead = append(p.dead, k)
+	}
+}
+
+// stepLanes takes changes of the queues' next sequences.
+func (x *index) stepLanes(p *step) {
+	for len(x.dirtyLanes) > 0 && p.size < stepBytes {
+		l := pop(&x.dirtyLanes)
+		l.dirty = false
+		if x.lanes[l.id] != l {
+			continue // dropped
+		}
+		p.put(bucketQueues, uint64Key(l.id), binary.AppendUvarint(nil, l.next))
+		l.saved = true
+		p.lanes = append(p.lanes, l)
+	}
+	for len(x.deadLanes) > 0 && p.size < stepBytes {
+		id := pop(&x.deadLanes)
+		p.delete(bucketQueues, uint64Key(id))
+		p.gone = append(p.gone, id)
+	}
+}
+
+// pop takes the last element.
+func pop[T any](list *[]T) T {
+	n := len(*list) - 1
+	v := (*list)[n]
+	*list = (*list)[:n]
+	return v
+}
+
+// undo makes a step that could not be written due again.
+func (x *index) undo(p *step) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, c := range p.chunks {
+		c.saved = false
+	}
+	for _, c := range p.live {
+		if !c.dirty {
+			c.dirty = true
+			x.dirtyChunks = append(x.dirtyChunks, c)
+		}
+	}
+	x.deadChunks = append(x.deadChunks, p.dead...)
+	for _, l := range p.lanes {
+		if !l.dirty {
+			l.dirty = true
+			x.dirtyLanes = append(x.dirtyLanes, l)
+		}
+	}
+	x.deadLanes = append(x.deadLanes, p.gone...)
+}
+
+// saved notes that a checkpoint has the segments: their entries need not stay in memory.
+func (x *index) saved(segments []*segment) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, seg := range segments {
+		seg.saved = true
+		alive := seg.chunks[:0]
+		for _, c := range seg.chunks {
+			if c.live > 0 {
+				x.bytes -= int64(len(c.entries))
+				c.entries = nil
+				alive = append(alive, c)
+			}
+		}
+		clear(seg.chunks[len(alive):])
+		seg.chunks = alive
+	}
+}
+
+// encode is the segment's value in the root file.
+func (seg *segment) encode() []byte {
+	flags := uint64(0)
+	if seg.moved {
+		flags |= 1
+	}
+	if seg.punched {
+		flags |= 2
+	}
+	b := binary.AppendUvarint(nil, seg.pos)
+	b = binary.AppendUvarint(b, seg.end-seg.pos)
+	b = binary.AppendUvarint(b, uint64(seg.size))
+	return binary.AppendUvarint(b, flags)
+}
+
+// decodeSegment is its inverse.
+func decodeSegment(id uint64, b []byte) (*segment, bool) {
+	c := cursor{src: b}
+	seg := &segment{id: id, sealed: true, saved: true}
+	seg.pos = c.uvarint()
+	seg.end = seg.pos + c.uvarint()
+	seg.size = int64(c.uvarint())
+	flags := c.uvarint()
+	seg.moved, seg.punched = flags&1 != 0, flags&2 != 0
+	return seg, !c.short && len(c.src) == 0
+}

@@ -1,0 +1,319 @@
+package store
+
+import (
+	"errors"
+	"math"
+	"os"
+	"slices"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// readAhead is how much one read of the log takes at most, unless one message alone is larger.
+	readAhead = 256 << 10
+	// readGap is how many unwanted bytes between two messages are read with them rather than skipped by another call.
+	readGap = 32 << 10
+	// scanEntries is how many index entries Scan takes at a time.
+	scanEntries = 4096
+)
+
+// location is a live message and where its record stands.
+type location struct {
+	entry
+	seg *segment
+}
+
+// Read implements Store.
+func (s *Disk) Read(queue uint64, ranges []Range, limit int) (Window, error) {
+	if err := s.settleIn(queue, ranges); err != nil {
+		return Window{}, err
+	}
+	s.reading <- struct{}{}
+	defer func() { <-s.reading }()
+	found, next, err := s.locate(queue, ranges, limit, math.MaxInt)
+	if err != nil {
+		return Window{}, err
+	}
+	w := Window{Next: next, Messages: make([]Message, 0, len(found))}
+	for len(found) > 0 {
+		n := run(found)
+		if err := s.readRun(queue, found[:n], &w); err != nil {
+			return Window{}, err
+		}
+		found = found[n:]
+	}
+	return w, nil
+}
+
+// Scan implements Store.
+func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
+	if err := s.settleIn(queue, ranges); err != nil {
+		return err
+	}
+	for len(ranges) > 0 {
+		found, next, err := s.locate(queue, ranges, math.MaxInt, scanEntries)
+		if err != nil {
+			return err
+		}
+		for _, m := range found {
+			if !each(Info{Seq: m.seq, Tag: m.tag, Size: m.body, Transient: m.seg.spilled}) {
+				return nil
+			}
+		}
+		ranges = rangesFrom(ranges, next)
+	}
+	return nil
+}
+
+// rangesFrom returns what of the ranges is at or above seq.
+func rangesFrom(ranges []Range, seq uint64) []Range {
+	for len(ranges) > 0 && ranges[0].Last < seq {
+		ranges = ranges[1:]
+	}
+	if len(ranges) > 0 && ranges[0].First < seq {
+		ranges = slices.Clone(ranges)
+		ranges[0].First = seq
+	}
+	return ranges
+}
+
+// settleIn waits until the index has what was appended before the call, if it may concern the ranges.
+func (s *Disk) settleIn(queue uint64, ranges []Range) error {
+	if len(ranges) == 0 {
+		return nil
+	}
+	s.log.mu.Lock()
+	upto := s.log.published
+	s.log.mu.Unlock()
+	x := s.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for x.applied < upto && x.ended == nil {
+		if l := x.lanes[queue]; l != nil && l.next > ranges[len(ranges)-1].Last {
+			break
+		}
+		x.moved.Wait()
+	}
+	if errors.Is(x.ended, ErrClosed) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// locate finds live messages in the ranges, up to a number of bytes of bodies (but one at least) or of messages. next is the
+// sequence to go on at.
+func (s *Disk) locate(queue uint64, ranges []Range, limit, most int) (found []location, next uint64, err error) {
+	logged, nextLogged, err := s.walk(queue, ranges, false, limit, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	spilled, nextSpilled, err := s.walk(queue, ranges, true, limit, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	next = min(nextLogged, nextSpilled)
+	if len(spilled) == 0 {
+		found = logged
+	} else {
+		found = slices.Concat(logged, spilled)
+		slices.SortFunc(found, func(a, b location) int {
+			if a.seq < b.seq {
+				return -1
+			}
+			return 1
+		})
+	}
+	for i, m := range found {
+		if m.seq >= next {
+			return found[:i], next, nil
+		}
+		if i > 0 && limit <= 0 || i >= most {
+			return found[:i], m.seq, nil
+		}
+		limit -= m.body
+	}
+	return found, next, nil
+}
+
+// walk looks through one kind of chunks.
+func (s *Disk) walk(queue uint64, ranges []Range, spilled bool, limit, most int) (found []location, next uint64, err error) {
+	for _, r := range ranges {
+		if r.Last < math.MaxUint64 {
+			next = r.Last + 1
+		} else {
+			next = r.Last
+		}
+		for seq := r.First; seq <= r.Last; {
+			v, ok := s.index.view(queue, seq, spilled)
+			if !ok || v.first > r.Last {
+				break
+			}
+			entries, err := s.entriesOf(v)
+			if err != nil {
+				return nil, 0, err
+			}
+			full := false
+			unpack(entries, v.first, func(e entry) bool {
+				if e.seq < seq || e.seq > r.Last || !v.alive(e.seq) {
+					return e.seq <= r.Last
+				}
+				if full = len(found) > 0 && limit <= 0 || len(found) >= most; full {
+					next = e.seq
+					return false
+				}
+				found = append(found, location{e, v.seg})
+				limit -= e.body
+				return true
+			})
+			if full {
+				return found, next, nil
+			}
+			if seq = v.last + 1; seq == 0 {
+				break
+			}
+		}
+	}
+	return found, next, nil
+}
+
+// view returns a copy of the first chunk with live messages that reaches up to seq. What it shares with the chunk does not
+// change.
+func (x *index) view(queue, seq uint64, spilled bool) (v chunk, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.lanes[queue]
+	if l == nil {
+		return v, false
+	}
+	list := l.chunks
+	if spilled {
+		list = l.spill
+	}
+	for i := firstChunk(list, seq); i < len(list); i++ {
+		if c := list[i]; c.live > 0 {
+			v = *c
+			v.bits = slices.Clone(c.bits)
+			if c.open() {
+				v.entries = slices.Clone(c.entries)
+			}
+			return v, true
+		}
+	}
+	return v, false
+}
+
+// live says whether a message is still to be delivered.
+func (x *index) live(queue, seq uint64, spilled bool) bool {
+	v, ok := x.view(queue, seq, spilled)
+	return ok && v.first <= seq && v.alive(seq)
+}
+
+// entriesOf returns a chunk's entries, from where they are. A chunk that died meanwhile may have none.
+func (s *Disk) entriesOf(c chunk) ([]byte, error) {
+	if c.entries != nil {
+		return c.entries, nil
+	}
+	if c.seg.spilled {
+		b := make([]byte, c.size)
+		err := c.seg.readAt(b, c.at)
+		if errors.Is(err, os.ErrClosed) {
+			return nil, nil // all of it was discarded
+		}
+		return b, err
+	}
+	var entries []byte
+	err := s.root.db.View(func(tx *bbolt.Tx) error {
+		entries = slices.Clone(tx.Bucket(bucketEntries).Get(c.key().encode()))
+		return nil
+	})
+	return entries, err
+}
+
+// readAt reads from the segment's file; os.ErrClosed when it is gone.
+func (seg *segment) readAt(b []byte, offset int64) error {
+	seg.mu.RLock()
+	defer seg.mu.RUnlock()
+	if seg.file == nil {
+		return os.ErrClosed
+	}
+	_, err := seg.file.ReadAt(b, offset)
+	return err
+}
+
+// run is the number of locations from the front that one read of the file takes.
+func run(found []location) int {
+	n, first, end := 1, found[0].offset, found[0].offset+int64(found[0].size)
+	for ; n < len(found); n++ {
+		m := &found[n]
+		if m.seg != found[0].seg || m.offset < end || m.offset-end > readGap || m.offset+int64(m.size)-first > readAhead {
+			break
+		}
+		end = m.offset + int64(m.size)
+	}
+	return n
+}
+
+// readRun reads neighbours into the window.
+func (s *Disk) readRun(queue uint64, found []location, w *Window) error {
+	seg, first := found[0].seg, found[0].offset
+	last := found[len(found)-1]
+	buf := make([]byte, last.offset+int64(last.size)-first)
+	err := seg.readAt(buf, first)
+	s.counters.reads.Add(1)
+	s.counters.readBytes.Add(uint64(len(buf)))
+	if err != nil && len(found) > 1 && !errors.Is(err, os.ErrClosed) {
+		for i := range found { // so that a bad sector costs the messages on it
+			if err := s.readRun(queue, found[i:i+1], w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, m := range found {
+		var record []byte
+		if err == nil {
+			at := m.offset - first
+			record = buf[at : at+int64(m.size) : at+int64(m.size)]
+		} else if record, err = s.survivor(seg.position(m.offset)); err != nil {
+			return err
+		} else {
+			err = os.ErrClosed // for the next one
+		}
+		if body, ok := bodyOfRecord(record, seg.position(m.offset)); ok {
+			w.Messages = append(w.Messages, Message{Seq: m.seq, Tag: m.tag, Body: body, Transient: seg.spilled})
+		} else if s.index.live(queue, m.seq, seg.spilled) {
+			s.counters.damaged.Add(1)
+			s.logger.Error("message is damaged", "queue", queue, "seq", m.seq, "segment", seg.id, "offset", m.offset)
+			w.Lost = joinRange(w.Lost, Range{m.seq, m.seq})
+		}
+	}
+	return nil
+}
+
+// survivor returns the record of a position from the root file; nil if there is none.
+func (s *Disk) survivor(pos uint64) (record []byte, err error) {
+	err = s.root.db.View(func(tx *bbolt.Tx) error {
+		record = slices.Clone(tx.Bucket(bucketBodies).Get(uint64Key(pos)))
+		return nil
+	})
+	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+		err = ErrClosed
+	}
+	return record, err
+}
+
+// bodyOfRecord returns the body of a valid publish record.
+func bodyOfRecord(record []byte, pos uint64) ([]byte, bool) {
+	if n := checkRecord(record, pos); n == 0 || n != len(record) {
+		return nil, false
+	}
+	c := cursor{src: record[recordHead:]}
+	if kind, flags := c.byte(), c.byte(); kind != recordPublish {
+		return nil, false
+	} else if flags&flagTag != 0 {
+		c.uint32()
+	}
+	body := c.bytes(c.uvarint())
+	return body, !c.short
+}

@@ -1,0 +1,317 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Damage is something that recovery found and could not read.
+type Damage struct {
+	Segment uint64
+	Offset  int64
+	Size    int64  // bytes that could not be read
+	What    string // in words
+	Torn    bool   // it was never confirmed: the end of a write that a crash cut short
+}
+
+// String tells the damage in a line.
+func (d Damage) String() string {
+	kind := "damaged"
+	if d.Torn {
+		kind = "torn write"
+	}
+	return fmt.Sprintf("segment %d offset %d, %d bytes: %s (%s)", d.Segment, d.Offset, d.Size, d.What, kind)
+}
+
+// Report is what opening a store came upon.
+type Report struct {
+	Clean    bool // it was closed in order
+	Queues   int
+	Messages uint64
+	Replayed int // segments
+	Records  int // replayed
+	Damage   []Damage
+	Duration time.Duration
+}
+
+// Report returns what Open came upon.
+func (s *Disk) Report() Report { return s.report }
+
+// recovery is the state of an opening.
+type recovery struct {
+	s        *Disk
+	known    map[uint64]*segment // what the last checkpoint saved, by id
+	files    map[uint64]file     // segment files in the folder
+	sizes    map[uint64]int64
+	ckpt     uint64
+	replay   []survey // what is behind the checkpoint, in order
+	promised uint64   // everything before this position was on disk
+	end      uint64   // behind everything that was found
+	maxID    uint64
+	report   *Report
+}
+
+// recover brings the index to where it was, and opens a fresh segment. It changes nothing that a second recovery would need: not
+// even the end of a torn write is cut off, and what it found is saved by the next checkpoint only.
+func (s *Disk) recover() error {
+	start := time.Now()
+	r := &recovery{
+		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
+	}
+	steps := []func() error{s.spill.clear, r.loadRoot, r.openFiles, r.surveyAll, r.checkMissing, r.replayAll, r.tidy, r.begin}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			for _, f := range r.files {
+				err = errors.Join(err, f.Close())
+			}
+			return err
+		}
+	}
+	s.summarize()
+	s.report.Duration = time.Since(start)
+	s.logger.Info("store opened", "clean", s.report.Clean, "queues", s.report.Queues, "messages", s.report.Messages,
+		"replayed", s.report.Replayed, "damage", len(s.report.Damage), "duration", s.report.Duration)
+	return nil
+}
+
+// loadRoot reads the summaries of the last checkpoint. A chunk whose segment is not named is from a checkpoint that did not come
+// to its end: its messages are in the log that is replayed, so it is deleted.
+func (r *recovery) loadRoot() error {
+	s := r.s
+	return s.root.db.View(func(tx *bbolt.Tx) error {
+		r.ckpt = number(tx, keyCheckpoint)
+		r.maxID = number(tx, keySegment)
+		s.report.Clean = number(tx, keyClean) == 1
+		s.root.queueID.Store(max(1, number(tx, keyQueue)))
+		err := tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+			seg, ok := decodeSegment(keyUint64(k), v)
+			if !ok {
+				return fmt.Errorf("entry of segment %x: %w", k, ErrCorrupt)
+			}
+			r.known[seg.id] = seg
+			r.maxID = max(r.maxID, seg.id)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = tx.Bucket(bucketQueues).ForEach(func(k, v []byte) error {
+			c := cursor{src: v}
+			l := &lane{id: keyUint64(k), next: c.uvarint(), saved: true}
+			s.index.lanes[l.id] = l
+			s.seeQueue(l.id)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return r.loadChunks(tx)
+	})
+}
+
+// seeQueue keeps the queue's number from being given again.
+func (s *Disk) seeQueue(id uint64) {
+	if id < math.MaxUint64 && id >= s.root.queueID.Load() {
+		s.root.queueID.Store(id + 1)
+	}
+}
+
+func (r *recovery) loadChunks(tx *bbolt.Tx) error {
+	x := r.s.index
+	acks := tx.Bucket(bucketAcks)
+	return tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+		key, ok := parseChunkKey(k)
+		if !ok {
+			return fmt.Errorf("chunk key %x: %w", k, ErrCorrupt)
+		}
+		seg := r.known[key.segment]
+		if seg == nil {
+			x.deadChunks = append(x.deadChunks, key)
+			return nil
+		}
+		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
+		if !c.decode(v, acks.Get(k)) {
+			return fmt.Errorf("chunk %+v: %w", key, ErrCorrupt)
+		}
+		l := x.lane(key.queue)
+		l.chunks = append(l.chunks, c)
+		l.next = max(l.next, c.last+1)
+		r.s.seeQueue(key.queue)
+		seg.chunks = append(seg.chunks, c)
+		seg.refs += c.live
+		seg.disk += c.liveDisk()
+		x.chunks++
+		return nil
+	})
+}
+
+// openFiles opens the segment files; names that are none of ours are left alone.
+func (r *recovery) openFiles() error {
+	names, err := r.s.files.list()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		id, ok := parseSegmentName(name)
+		if !ok {
+			continue
+		}
+		f, err := r.s.files.open(name)
+		if err != nil {
+			return err
+		}
+		r.files[id] = f
+		if r.sizes[id], err = f.size(); err != nil {
+			return err
+		}
+		r.maxID = max(r.maxID, id+1)
+	}
+	return nil
+}
+
+// surveyAll looks at the headers of the files that the checkpoint does not know.
+func (r *recovery) surveyAll() error {
+	for id, f := range r.files {
+		if r.known[id] != nil {
+			continue
+		}
+		v, err := r.surveyFile(id, f)
+		if err != nil {
+			return err
+		}
+		if v.version != nil {
+			return fmt.Errorf("segment %d: %w", id, v.version)
+		}
+		v.data = nil // read again in turn, so that one file at a time is in memory
+		if v.begun && v.header.pos >= r.ckpt {
+			r.replay = append(r.replay, v)
+			r.promised = max(r.promised, v.synced)
+		}
+	}
+	sortSurveys(r.replay)
+	return nil
+}
+
+func (r *recovery) surveyFile(id uint64, f file) (survey, error) {
+	data := make([]byte, r.sizes[id])
+	if err := readSome(f, data); err != nil {
+		return survey{}, fmt.Errorf("read segment %d: %w", id, err)
+	}
+	return surveySegment(id, data), nil
+}
+
+// checkMissing refuses to open a store of which a whole file is gone.
+func (r *recovery) checkMissing() error {
+	missing := func(id uint64, why string) error {
+		d := Damage{Segment: id, What: "the file is missing, " + why}
+		r.found(d)
+		if r.s.options.AcceptDataLoss {
+			return nil
+		}
+		return fmt.Errorf("segment %d is missing, %s: %w", id, why, ErrCorrupt)
+	}
+	for id, seg := range r.known {
+		if seg.moved || seg.refs == 0 {
+			continue
+		}
+		if r.files[id] == nil {
+			if err := missing(id, fmt.Sprintf("it holds %d live messages", seg.refs)); err != nil {
+				return err
+			}
+		} else if r.sizes[id] < seg.offset(seg.end) {
+			r.found(Damage{Segment: id, Offset: r.sizes[id], Size: seg.offset(seg.end) - r.sizes[id], What: "the file is cut short"})
+		}
+	}
+	for i := 1; i < len(r.replay); i++ {
+		prev := r.replay[i].header.prev
+		if r.replay[i].sound && prev != r.replay[i-1].id && r.files[prev] == nil {
+			if err := missing(prev, "a later one follows it"); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.replay) > 0 && r.replay[0].sound && r.replay[0].header.pos > r.ckpt && r.files[r.replay[0].header.prev] == nil {
+		return missing(r.replay[0].header.prev, "a later one follows it")
+	}
+	return nil
+}
+
+// found notes damage.
+func (r *recovery) found(d Damage) {
+	r.report.Damage = append(r.report.Damage, d)
+	if d.Torn {
+		r.s.logger.Warn("end of an unconfirmed write", "damage", d.String())
+	} else {
+		r.s.counters.damaged.Add(1)
+		r.s.logger.Error("confirmed data is damaged", "damage", d.String())
+	}
+}
+
+// tidy makes segments of what was saved and of what was replayed, and gives the other files to the pool.
+func (r *recovery) tidy() error {
+	s := r.s
+	s.checkpointed = r.ckpt
+	for id, seg := range r.known {
+		if !seg.moved {
+			seg.file = r.files[id]
+			delete(r.files, id)
+		}
+		s.segments = append(s.segments, seg)
+	}
+	byPosition(s.segments)
+	s.pool.nextID = r.maxID + 1
+	for id, f := range r.files {
+		delete(r.files, id)
+		if r.named(id) { // the log goes through it, but nothing in it makes sense: somebody may want to look
+			if err := f.Close(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.pool.recycle(id, r.sizes[id], f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named says whether a replayed segment follows the one of the id.
+func (r *recovery) named(id uint64) bool {
+	return slices.ContainsFunc(r.replay, func(v survey) bool { return v.sound && v.header.prev == id && v.header.pos > r.ckpt })
+}
+
+// begin opens a fresh segment: nothing is ever appended to one that was recovered.
+func (r *recovery) begin() error {
+	s := r.s
+	prev := uint64(0)
+	if n := len(s.segments); n > 0 {
+		prev = s.segments[n-1].id
+	}
+	f, err := s.pool.take(0)
+	if err != nil {
+		return err
+	}
+	seg := &segment{id: f.id, pos: r.end, prev: prev, salt: rand.Uint32(), size: f.size, file: f.file}
+	header := segmentHeader{id: seg.id, pos: seg.pos, prev: prev, salt: seg.salt}
+	if err := f.file.write([][]byte{header.encode()}, 0); err != nil {
+		return err
+	}
+	if err := f.file.sync(); err != nil {
+		return err
+	}
+	s.segments = append(s.segments, seg)
+	s.writer.seg, s.writer.pos, s.writer.safe, s.writer.data, s.writer.promise = seg, r.end, r.end, r.end, r.end
+	s.writer.since = time.Now()
+	return s.root.db.Update(func(tx *bbolt.Tx) error {
+		if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
+			return err
+		}
+		return putNumber(tx, keyClean, 0)
+	})
+}

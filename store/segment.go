@@ -1,0 +1,237 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A segment is one file of the log, or one of spilled messages.
+type segment struct {
+	id   uint64 // names the file; never used again
+	pos  uint64 // of its first batch in the log
+	prev uint64 // id of the segment before
+	salt uint32
+	size int64 // of the file
+
+	// mu keeps the file in place while somebody reads it. The keeper alone takes it for writing, to take the file away.
+	mu   sync.RWMutex
+	file file // nil once its survivors are in the root file, or nobody needs it
+
+	// Guarded by the index's mutex.
+	end     uint64   // behind the last batch
+	sealed  bool     // nothing is added any more, and all of it is on disk
+	saved   bool     // a checkpoint has it: a start need not replay it
+	moved   bool     // its survivors are in the root file
+	punched bool     // its dead parts were given back; survivors stand where they were
+	touched bool     // a message was settled since the keeper looked
+	refs    int      // live messages, counted once for each queue
+	disk    int64    // and about how many bytes of the file they hold
+	chunks  []*chunk // all that were made for it; the dead are dropped now and then
+	spilled bool
+}
+
+const (
+	segmentSuffix = ".seg"
+	spillSuffix   = ".spill"
+)
+
+func segmentName(id uint64) string { return fmt.Sprintf("%016x%s", id, segmentSuffix) }
+func spillName(id uint64) string   { return fmt.Sprintf("%016x%s", id, spillSuffix) }
+
+// parseSegmentName returns the id in a segment's name; ok says whether it is one.
+func parseSegmentName(name string) (id uint64, ok bool) {
+	hex, found := strings.CutSuffix(name, segmentSuffix)
+	if !found || len(hex) != 16 {
+		return 0, false
+	}
+	id, err := strconv.ParseUint(hex, 16, 64)
+	return id, err == nil
+}
+
+// offset is the place in the file of a position of the log.
+func (seg *segment) offset(pos uint64) int64 { return segmentHead + int64(pos-seg.pos) }
+
+// position is the inverse of offset.
+func (seg *segment) position(offset int64) uint64 { return seg.pos + uint64(offset-segmentHead) }
+
+// detach takes the file away once nobody reads it any more.
+func (seg *segment) detach() file {
+	seg.mu.Lock()
+	defer seg.mu.Unlock()
+	f := seg.file
+	seg.file = nil
+	return f
+}
+
+// pool prepares segment files ahead of their use: allocated, or used before, under their new name, with the name synced. So
+// taking one costs no metadata, and the space for what is already accepted is there before the disk is full.
+type pool struct {
+	fs   fileSystem
+	size int64
+	want int // files to have ready
+	most int // files to keep when segments are freed
+
+	mu     sync.Mutex
+	ready  []preparedFile
+	nextID uint64
+	failed uint64        // attempts that found no space
+	wake   chan struct{} // a file was taken
+}
+
+// preparedFile is a file that waits to become a segment.
+type preparedFile struct {
+	id   uint64
+	size int64
+	file file
+}
+
+// take returns a file for a segment that has room for need bytes of batches.
+func (p *pool) take(need int64) (preparedFile, error) {
+	p.mu.Lock()
+	if len(p.ready) > 0 && need+segmentHead <= p.size {
+		f := p.ready[0]
+		p.ready = p.ready[1:]
+		p.mu.Unlock()
+		p.kick()
+		return f, nil
+	}
+	p.mu.Unlock()
+	return p.prepare(max(p.size, need+segmentHead))
+}
+
+func (p *pool) kick() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// prepare makes a new file.
+func (p *pool) prepare(size int64) (preparedFile, error) {
+	id := p.newID()
+	f, err := p.fs.create(segmentName(id), size)
+	if err == nil {
+		if err = p.fs.syncDir(); err == nil {
+			return preparedFile{id: id, size: size, file: f}, nil
+		}
+		err = errors.Join(err, f.Close(), p.fs.remove(segmentName(id)))
+	}
+	p.mu.Lock()
+	p.failed++
+	p.mu.Unlock()
+	return preparedFile{}, fmt.Errorf("prepare segment %d: %w", id, diskError(err))
+}
+
+func (p *pool) newID() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.nextID++
+	return p.nextID - 1
+}
+
+// next is the id that the next new file gets.
+func (p *pool) next() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nextID
+}
+
+// fill prepares files until enough are ready.
+func (p *pool) fill() error {
+	for p.count() < p.want {
+		f, err := p.prepare(p.size)
+		if err != nil {
+			return err
+		}
+		p.add(f)
+	}
+	return nil
+}
+
+func (p *pool) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.ready)
+}
+
+func (p *pool) stats() (ready int, failed uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.ready), p.failed
+}
+
+func (p *pool) add(f preparedFile) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ready = append(p.ready, f)
+}
+
+// recycle takes a segment's file that nobody needs: it is kept under a new name, or removed. Overwriting it later changes no
+// metadata, which makes syncs cheaper than those of a new file.
+func (p *pool) recycle(id uint64, size int64, f file) error {
+	if size != p.size || p.count() >= p.most {
+		return errors.Join(f.Close(), p.fs.remove(segmentName(id)))
+	}
+	next := p.newID()
+	if err := p.fs.rename(segmentName(id), segmentName(next)); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := p.fs.syncDir(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	p.add(preparedFile{id: next, size: size, file: f})
+	return nil
+}
+
+// trim removes files that are ready beyond the number wanted.
+func (p *pool) trim() error {
+	p.mu.Lock()
+	var spare []preparedFile
+	if len(p.ready) > p.want {
+		spare = p.ready[p.want:]
+		p.ready = p.ready[:p.want:p.want]
+	}
+	p.mu.Unlock()
+	var err error
+	for _, f := range spare {
+		err = errors.Join(err, f.file.Close(), p.fs.remove(segmentName(f.id)))
+	}
+	return err
+}
+
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var err error
+	for _, f := range p.ready {
+		err = errors.Join(err, f.file.Close())
+	}
+	p.ready = nil
+	return err
+}
+
+// diskError adds ErrFull to what the system calls a full disk.
+func diskError(err error) error {
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
+
+// byPosition sorts segments into the order of the log.
+func byPosition(segments []*segment) {
+	sort.Slice(segments, func(i, j int) bool { return segments[i].pos < segments[j].pos })
+}
+
+// removeQuietly removes a file whose absence is as good.
+func removeQuietly(fs fileSystem, name string) error {
+	if err := fs.remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
