@@ -1,0 +1,296 @@
+package perf_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"leveret/amqp"
+	"leveret/perf"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// options are those of a short run against the fake.
+func options(b *fakeBroker, change func(o *perf.Options)) perf.Options {
+	o := perf.DefaultOptions()
+	o.URI, o.Duration, o.Count, o.Timeout = b.uri(), 0, 2000, 5*time.Second
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func run(t *testing.T, o perf.Options) *perf.Report {
+	t.Helper()
+	report, err := perf.Run(t.Context(), o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestEveryMessageArrives(t *testing.T) {
+	tests := []struct {
+		name   string
+		broker func(b *fakeBroker)
+		change func(o *perf.Options)
+	}{
+		{"defaults", nil, nil},
+		{"automatic acknowledgement", nil, func(o *perf.Options) { o.AutoAck = true }},
+		{"every message acknowledged", nil, func(o *perf.Options) { o.AckEvery = 1 }},
+		{"no prefetch", nil, func(o *perf.Options) { o.Prefetch = 0 }},
+		{"prefetch equal to acks", nil, func(o *perf.Options) { o.Prefetch, o.AckEvery = 7, 7 }},
+		{"persistent with confirms", nil, func(o *perf.Options) { o.Persistent, o.Window = true, 10 }},
+		{"one outstanding", nil, func(o *perf.Options) { o.Window, o.Count = 1, 200 }},
+		{"confirms out of order", func(b *fakeBroker) { b.confirmLast = 5 }, func(o *perf.Options) { o.Window = 20 }},
+		{"empty bodies", nil, func(o *perf.Options) { o.Size = 0 }},
+		{"short bodies", nil, func(o *perf.Options) { o.Size = 15 }},
+		{"bodies of many frames", nil, func(o *perf.Options) { o.Size, o.Count = 20_000, 100 }},
+		{"no frame limit", func(b *fakeBroker) { b.frameMax = 0 }, func(o *perf.Options) { o.Size, o.Count = 300_000, 20 }},
+		{"many of all", nil, func(o *perf.Options) { o.Producers, o.Consumers, o.Queues = 4, 4, 4 }},
+		{"more queues than others", nil, func(o *perf.Options) { o.Producers, o.Consumers, o.Queues = 2, 3, 7 }},
+		{"fewer queues than others", nil, func(o *perf.Options) { o.Producers, o.Consumers, o.Queues = 3, 5, 2 }},
+		{"fewer messages than producers", nil, func(o *perf.Options) { o.Producers, o.Count = 5, 3 }},
+		{"at a rate", nil, func(o *perf.Options) { o.Rate, o.Count = 5000, 500 }},
+		{"at a rate with confirms", nil, func(o *perf.Options) { o.Rate, o.Count, o.Window = 5000, 500, 50 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := startFake(t, tt.broker)
+			o := options(b, tt.change)
+			r := run(t, o)
+			if r.Published != o.Count || r.Received != o.Count || r.Missing != 0 || r.Foreign != 0 {
+				t.Errorf("published %d, received %d, missing %d, foreign %d of %d", r.Published, r.Received, r.Missing, r.Foreign, o.Count)
+			}
+			if o.Window > 0 && (r.Confirmed != o.Count || r.ConfirmLatency.Count != o.Count) {
+				t.Errorf("confirmed %d of %d, latency of %d", r.Confirmed, o.Count, r.ConfirmLatency.Count)
+			}
+			if want := o.Count; o.Size >= 16 && r.DeliveryLatency.Count != want || o.Size < 16 && r.DeliveryLatency.Count != 0 {
+				t.Errorf("latency of %d messages of %d bytes", r.DeliveryLatency.Count, o.Size)
+			}
+			if b.declared != o.Queues || b.deleted != o.Queues {
+				t.Errorf("declared %d queues and deleted %d of %d", b.declared, b.deleted, o.Queues)
+			}
+			for name, q := range b.queues {
+				t.Errorf("%s is left, with %d messages", name, len(q.messages))
+			}
+		})
+	}
+}
+
+func TestPacing(t *testing.T) {
+	b := startFake(t, nil)
+	r := run(t, options(b, func(o *perf.Options) { o.Rate, o.Count = 1000, 200 }))
+	if r.Seconds < 0.19 {
+		t.Errorf("200 messages at 1000/s took %.3f s", r.Seconds)
+	}
+}
+
+func TestDurationEndsTheRun(t *testing.T) {
+	b := startFake(t, nil)
+	o := options(b, func(o *perf.Options) { o.Count, o.Duration = 0, 100*time.Millisecond })
+	r := run(t, o)
+	if r.Seconds < 0.1 || r.Seconds > 3 || r.Published == 0 || r.Missing != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCancelledRunReports(t *testing.T) {
+	b := startFake(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(b, func(o *perf.Options) { o.Count = 0 })
+	r, err := perf.Run(ctx, o, func(p perf.Progress) {
+		if p.Published == 0 || p.Received == 0 || p.Delivery.Count == 0 || p.Elapsed < time.Second {
+			t.Errorf("progress %+v", p)
+		}
+		cancel()
+	})
+	if err != nil || r.Published == 0 || r.Received == 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestConsumersAlone(t *testing.T) {
+	b := startFake(t, nil)
+	q := &fakeQueue{}
+	for range 105 {
+		q.messages = append(q.messages, make([]byte, 16))
+	}
+	b.queues["work"] = q
+	r := run(t, options(b, func(o *perf.Options) { o.Producers, o.Queue, o.Count, o.Passive = 0, "work", 105, true }))
+	if r.Received != 105 || r.Foreign != 0 || r.Redelivered != 1 {
+		t.Errorf("%+v", r)
+	}
+	if b.deleted != 0 || b.queues["work"] == nil {
+		t.Error("a queue that was there before is deleted")
+	}
+	// 105 is no multiple of 50: the last acknowledgement comes at the end.
+	if c := q.consumers[0]; c.unacked != 0 {
+		t.Errorf("%d messages stay unacknowledged", c.unacked)
+	}
+}
+
+func TestProducersAlone(t *testing.T) {
+	b := startFake(t, nil)
+	r := run(t, options(b, func(o *perf.Options) { o.Consumers, o.Queue = 0, "work" }))
+	if r.Published != 2000 || r.Missing != 0 || len(b.queues["work"].messages) != 2000 {
+		t.Errorf("%+v, and %d in the queue", r, len(b.queues["work"].messages))
+	}
+}
+
+func TestForeignMessagesAreTold(t *testing.T) {
+	b := startFake(t, nil)
+	b.queues["work"] = &fakeQueue{messages: [][]byte{[]byte("a"), make([]byte, 100)}}
+	r := run(t, options(b, func(o *perf.Options) { o.Queue = "work" }))
+	if r.Foreign != 2 || r.Received != 2002 || r.Missing != 0 || r.DeliveryLatency.Count != 2000 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLostMessagesAreMissing(t *testing.T) {
+	b := startFake(t, func(b *fakeBroker) { b.dropAll = true })
+	r := run(t, options(b, func(o *perf.Options) { o.Timeout = 100 * time.Millisecond }))
+	if r.Missing != 2000 || r.Received != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRefusedMessagesAreNotMissing(t *testing.T) {
+	b := startFake(t, func(b *fakeBroker) { b.nackAll = true })
+	r := run(t, options(b, func(o *perf.Options) { o.Window = 10 }))
+	if r.Nacked != 2000 || r.Confirmed != 0 || r.Missing != 0 || r.ConfirmLatency.Count != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestBrokersErrors(t *testing.T) {
+	tests := []struct {
+		name   string
+		broker func(b *fakeBroker)
+		change func(o *perf.Options)
+		want   string
+	}{
+		{"channel closed", func(b *fakeBroker) { b.closeChannel = 100 }, nil,
+			"the broker closed the channel at basic.publish: 404 NOT_FOUND - no exchange 'x' in vhost '/'"},
+		{"channel closed amid confirms", func(b *fakeBroker) { b.closeChannel = 100 }, func(o *perf.Options) { o.Window = 10 }, "404 NOT_FOUND"},
+		{"no such queue", nil, func(o *perf.Options) { o.Passive, o.Queue = true, "none" }, "queue.declare: the broker closed the channel"},
+		{"no confirms", func(b *fakeBroker) { b.confirmNone = true },
+			func(o *perf.Options) { o.Window, o.Timeout = 10, 100*time.Millisecond }, "the broker has confirmed nothing for 100ms"},
+		{"the last confirms don't come", func(b *fakeBroker) { b.confirmNone = true },
+			func(o *perf.Options) { o.Window, o.Count, o.Timeout = 10, 5, 100*time.Millisecond }, "5 messages are still not confirmed"},
+		{"wrong password", func(b *fakeBroker) { b.password = "secret" }, nil, "the broker hung up: is the password right?"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := startFake(t, tt.broker)
+			_, err := perf.Run(t.Context(), options(b, tt.change), nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			var closed *perf.ClosedError
+			if errors.As(err, &closed) != strings.Contains(tt.want, "404") && tt.name != "no such queue" {
+				t.Errorf("a ClosedError is what the broker closed something with: %v", err)
+			}
+		})
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	o := perf.DefaultOptions()
+	o.URI = "amqp://" + address
+	if _, err := perf.Run(t.Context(), o, nil); err == nil || !strings.HasPrefix(err.Error(), "connect: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSilentBroker(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts, nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	o := perf.DefaultOptions()
+	o.URI, o.Timeout = "amqp://"+listener.Addr().String(), 50*time.Millisecond
+	if _, err := perf.Run(t.Context(), o, nil); err == nil || !strings.Contains(err.Error(), "timeout") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	tests := []struct {
+		change func(o *perf.Options)
+		want   string
+	}{
+		{func(o *perf.Options) { o.Producers, o.Consumers = 0, 0 }, "neither a producer nor a consumer"},
+		{func(o *perf.Options) { o.Queues = 0 }, "queues is 0"},
+		{func(o *perf.Options) { o.Size = -1 }, "size is -1"},
+		{func(o *perf.Options) { o.Prefetch = 65536 }, "prefetch is 65536"},
+		{func(o *perf.Options) { o.Prefetch = 10 }, "ack every 50 is over the prefetch of 10"},
+		{func(o *perf.Options) { o.Timeout = 0 }, "must be positive"},
+		{func(o *perf.Options) { o.URI = "http://x" }, `the scheme is "http"`},
+		{func(o *perf.Options) { o.URI = "amqp://u:secret@h:x/" }, "URI: "},
+		{func(o *perf.Options) { o.URI = "amqp://h/%zz" }, "URI: "},
+	}
+	for _, tt := range tests {
+		o := perf.DefaultOptions()
+		tt.change(&o)
+		_, err := perf.Run(t.Context(), o, nil)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+}
+
+func TestArgumentsReachTheBroker(t *testing.T) {
+	b := startFake(t, nil)
+	run(t, options(b, func(o *perf.Options) {
+		o.Arguments, o.Durable = amqp.Table{{Name: "x-max-length", Value: int64(5)}}, false
+	}))
+	// The fake takes any arguments: that they decode is what is shown here.
+}
+
+func TestReportIsJSON(t *testing.T) {
+	b := startFake(t, nil)
+	text, err := json.Marshal(run(t, options(b, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back map[string]any
+	if err := json.Unmarshal(text, &back); err != nil || back["published"] != 2000.0 || back["missing"] != 0.0 {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestTable(t *testing.T) {
+	r := perf.Report{
+		Seconds: 2, Published: 1234567, PublishedPerSec: 617283.5, Received: 999, ReceivedPerSec: 500, Missing: 3, MegabytesPerSec: 9.88,
+		DeliveryLatency: perf.Latency{Count: 999, P50: 12.3, P95: 999.9, P99: 1234, P999: 56789, Max: 2e6},
+	}
+	var out strings.Builder
+	if err := r.WriteTable(&out); err != nil {
+		t.Fatal(err)
+	}
+	const want = `time       2.000 s
+published  1,234,567  617,284/s
+received   999        500/s
+missing    3
+bodies     9.88 MB/s
+delivery latency: p50 12.3 us, p95 999.9 us, p99 1.23 ms, p99.9 56.79 ms, max 2.00 s
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", &out, want)
+	}
+}

@@ -1,0 +1,194 @@
+package perf
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leveret/amqp"
+	"leveret/frame"
+)
+
+// producer publishes over one connection. publish runs in one goroutine and read in another.
+type producer struct {
+	run      *run
+	client   *client
+	template *template
+	window   *window // nil without confirms
+	limit    uint64  // messages to publish, 0 for no limit
+	step     int64   // nanoseconds from one message to the next, 0 for as fast as it goes
+
+	next    int           // the template's next message
+	sent    atomic.Uint64 // messages that are written whole
+	blocked atomic.Bool   // the broker said that it is not reading
+	idle    *time.Timer
+
+	mu       sync.Mutex // guards what follows, and the window's confirms
+	returned uint64
+}
+
+// publish writes messages until the limit is reached or the run stops, then waits for the confirms that are outstanding.
+func (p *producer) publish() error {
+	p.idle = time.NewTimer(p.client.timeout)
+	defer p.idle.Stop()
+	for !p.run.stopping() {
+		n, at, err := p.due()
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		if err := p.write(n, at); err != nil {
+			if p.run.stopping() {
+				break // the wait was cut short
+			}
+			return err
+		}
+	}
+	return p.awaitConfirms()
+}
+
+// due waits until messages may be written, and returns how many and the time that they carry. 0 means that there are no more.
+func (p *producer) due() (n uint64, at int64, err error) {
+	sent := p.sent.Load()
+	n = uint64(p.template.len() - p.next)
+	if p.limit > 0 {
+		n = min(n, p.limit-sent)
+	}
+	at = p.run.now()
+	if p.step > 0 && n > 0 {
+		n, at = p.pace(n, sent)
+	}
+	if p.window != nil && n > 0 {
+		free, err := p.room()
+		if err != nil {
+			return 0, 0, err
+		}
+		n = min(n, free)
+	}
+	return n, at, nil
+}
+
+// pace waits for the time of the next message and returns how many are due by then. What they carry is the time at which they should have
+// gone out, so what the broker holds up counts as latency.
+func (p *producer) pace(most, sent uint64) (n uint64, at int64) {
+	at = int64(sent) * p.step
+	if wait := time.Duration(at - p.run.now()); wait > 0 && !p.run.pause(p.idle, wait) {
+		return 0, 0
+	}
+	due := uint64(p.run.now()/p.step) + 1
+	return min(most, max(due, sent+1)-sent), at
+}
+
+// room waits until the window has room, and returns how much. It is 0 when the run stops meanwhile.
+func (p *producer) room() (uint64, error) {
+	for {
+		if free := p.window.free(); free > 0 {
+			return free, nil
+		}
+		p.idle.Reset(p.client.timeout)
+		select {
+		case <-p.window.room:
+		case <-p.run.stop:
+			return 0, nil
+		case <-p.idle.C:
+			if !p.blocked.Load() {
+				return 0, fmt.Errorf("the broker has confirmed nothing for %s", p.client.timeout)
+			}
+		}
+	}
+}
+
+func (p *producer) write(n uint64, at int64) error {
+	for i := range int(n) {
+		p.template.stamp(p.next+i, at+int64(i)*p.step)
+	}
+	if p.window != nil {
+		p.window.enter(n, at, p.step)
+	}
+	p.client.conn.SetWriteDeadline(time.Now().Add(p.client.timeout))
+	written, err := p.client.conn.Write(p.template.span(p.next, int(n)))
+	if err != nil {
+		n = uint64(p.template.complete(p.next, written))
+	}
+	p.sent.Add(n)
+	p.next = (p.next + int(n)) % p.template.len()
+	if interrupted(err) {
+		err = fmt.Errorf("the broker has not read for %s", p.client.timeout)
+	}
+	return err
+}
+
+// awaitConfirms waits for the rest. Messages of a write that was cut short are not waited for.
+func (p *producer) awaitConfirms() error {
+	if p.window == nil {
+		return nil
+	}
+	p.idle.Reset(p.client.timeout)
+	for p.window.settled.Load() < p.sent.Load() {
+		select {
+		case <-p.window.room:
+			p.idle.Reset(p.client.timeout)
+		case <-p.run.failed:
+			return nil
+		case <-p.idle.C:
+			return fmt.Errorf("%d messages are still not confirmed after %s", p.sent.Load()-p.window.settled.Load(), p.client.timeout)
+		}
+	}
+	return nil
+}
+
+// read takes confirms, returned messages, and what the broker has to complain about. It ends when the client is interrupted.
+func (p *producer) read() error {
+	handle := p.frame
+	for {
+		err := p.client.batch(handle)
+		if interrupted(err) && p.run.ending() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (p *producer) frame(f frame.Frame) error {
+	if f.Type != frame.TypeMethod {
+		return nil // of a returned message
+	}
+	switch f.MethodID() {
+	case amqp.MethodBasicAck:
+		var m amqp.BasicAck
+		if err := m.Decode(f.Arguments()); err != nil {
+			return err
+		}
+		return p.confirm(m.DeliveryTag, m.Multiple, true)
+	case amqp.MethodBasicNack:
+		var m amqp.BasicNack
+		if err := m.Decode(f.Arguments()); err != nil {
+			return err
+		}
+		return p.confirm(m.DeliveryTag, m.Multiple, false)
+	case amqp.MethodBasicReturn:
+		p.mu.Lock()
+		p.returned++
+		p.mu.Unlock()
+	case amqp.MethodConnectionBlocked:
+		p.blocked.Store(true)
+	case amqp.MethodConnectionUnblocked:
+		p.blocked.Store(false)
+	}
+	return closing(f)
+}
+
+func (p *producer) confirm(tag uint64, multiple, ack bool) error {
+	if p.window == nil {
+		return errors.New("the broker confirms on a channel without confirms")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window.settle(tag, multiple, ack, p.run.now())
+}
