@@ -47,13 +47,14 @@ func (v *VHost) UnbindQueue(name, source, key string, args amqp.Table, owner Own
 		return err
 	}
 	b := exchange.Binding{Destination: q, Key: key, Arguments: args}
+	var loose []*exchange.Exchange
 	if x.Has(b) {
 		if err = v.checkOwner(q, owner); err == nil {
-			err = v.unbind(&e.place, x, b)
+			loose, err = v.unbind(&e.place, x, b)
 		}
 	}
 	e.turn.Unlock()
-	return v.afterUnbind(x, err)
+	return v.removeLoose(loose, err)
 }
 
 // BindExchange makes a binding from one exchange to another; one that is there already is left as it is. Errors are as with BindQueue.
@@ -86,11 +87,12 @@ func (v *VHost) UnbindExchange(destination, source, key string, args amqp.Table,
 		return nil
 	}
 	b := exchange.Binding{Destination: d, Key: key, Arguments: args}
+	var loose []*exchange.Exchange
 	if x.Has(b) {
-		err = v.unbind(&e.place, x, b)
+		loose, err = v.unbind(&e.place, x, b)
 	}
 	e.turn.Unlock()
-	return v.afterUnbind(x, err)
+	return v.removeLoose(loose, err)
 }
 
 // checkBinding does what making and removing bindings begin with: rights and names. It returns the source, nil when it is not there.
@@ -143,27 +145,22 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 	return nil
 }
 
-// unbind removes a binding that is there from a destination whose turn the caller has.
-func (v *VHost) unbind(p *place, x *exchange.Exchange, b exchange.Binding) error {
+// unbind removes a binding that is there from a destination whose turn the caller has. If the source is to go with it, that is returned, to
+// be removed when the turn is over.
+func (v *VHost) unbind(p *place, x *exchange.Exchange, b exchange.Binding) (loose []*exchange.Exchange, err error) {
 	if v.lasting(x, b.Destination) {
 		if err := v.opts.Store.Commit(v.forgetBinding(x.Name(), &b)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	x.Unbind(b)
 	if !x.Bound(b.Destination) {
 		p.removeSource(x)
 	}
-	return nil
-}
-
-// afterUnbind deletes the source of a binding that is gone, if that was the last and the source is one that goes then. The caller has no
-// turn any more.
-func (v *VHost) afterUnbind(x *exchange.Exchange, err error) error {
-	if err != nil || !isLoose(x) {
-		return err
+	if isLoose(x) {
+		loose = append(loose, x)
 	}
-	return v.removeLoose([]*exchange.Exchange{x}, nil)
+	return loose, nil
 }
 
 // lasting reports whether bindings between these two outlive the broker: both ends do.

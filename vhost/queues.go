@@ -51,11 +51,13 @@ func (v *VHost) DeclareQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queu
 			continue // another declare was faster
 		}
 		err = v.equivalentQueue(q.Options(), d, owner)
-		if q.Closed() {
+		switch {
+		case q.Closed():
 			continue
-		}
-		if err == nil || !d.Exclusive || e.gone == nil || q.Options().Owner == uint64(owner) {
-			return q, err
+		case err == nil:
+			return q, nil
+		case !d.Exclusive || v.checkOwner(q, owner) == nil:
+			return nil, err
 		}
 		if patience == nil {
 			patience = time.After(ownerPatience)
@@ -125,7 +127,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 
 // newQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) newQueue(opts queue.Options) *queue.Queue {
-	opts.VHost = v.opts.Name
+	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
 	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
 	return queue.New(opts)
 }

@@ -30,6 +30,7 @@ type VHost struct {
 	queues    *names[queue.Queue]
 	owned     owned
 	standard  *exchange.Exchange // the default exchange
+	ledger    queue.Ledger       // what the queues did that are gone
 }
 
 // predeclared are the exchanges that every virtual host has from its start.
@@ -70,6 +71,9 @@ func (v *VHost) Exchanges(f func(*exchange.Exchange) bool) { v.exchanges.each(f)
 
 // Queues calls f for each queue, in no order, until it returns false. One that just closed itself may be among them.
 func (v *VHost) Queues(f func(*queue.Queue) bool) { v.queues.each(f) }
+
+// Retired sums up what the queues did that are gone.
+func (v *VHost) Retired() queue.Totals { return v.ledger.Totals() }
 
 // Counts is how much there is in a virtual host.
 type Counts struct {

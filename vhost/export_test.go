@@ -1,0 +1,16 @@
+package vhost
+
+// SourcesOfQueue is how many exchanges a queue remembers bindings from.
+func (v *VHost) SourcesOfQueue(name string) int { return v.queues.find(name).count() }
+
+// SourcesOfExchange is how many exchanges an exchange remembers bindings from.
+func (v *VHost) SourcesOfExchange(name string) int { return v.exchanges.find(name).count() }
+
+func (p *place) count() int {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return len(p.sources)
+}
+
+// OwnedQueues is how many exclusive queues are on the list of an owner.
+func (v *VHost) OwnedQueues(owner Owner) int { return len(v.owned.of(owner)) }
