@@ -7,7 +7,7 @@ import (
 )
 
 // BatchMessages is how many messages a batch holds at most.
-const BatchMessages = 256
+const BatchMessages = 1024
 
 // Batch is what a publisher gathers for one queue before it hands it over. It belongs to the publisher until Push, to the queue after.
 type Batch struct {

@@ -1,6 +1,9 @@
 package queue
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // consumers are a queue's consumers and their order of service. Owned by whoever runs the queue.
 type consumers struct {
@@ -27,7 +30,7 @@ func (cs *consumers) add(c *Consumer) {
 	cs.all = append(cs.all, c)
 	cs.had = true
 	c.registered = true
-	i, found := slices.BinarySearchFunc(cs.classes, c.Priority, func(k *class, priority int) int { return priority - k.priority })
+	i, found := slices.BinarySearchFunc(cs.classes, c.Priority, func(k *class, priority int) int { return cmp.Compare(priority, k.priority) })
 	if !found {
 		cs.classes = slices.Insert(cs.classes, i, &class{priority: c.Priority})
 	}

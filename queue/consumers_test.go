@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -153,6 +154,21 @@ func TestSingleActiveConsumer(t *testing.T) {
 	r.serve("-")
 	r.add(0, "d")
 	r.serve("d")
+}
+
+func TestPrioritiesMayBeAnyInteger(t *testing.T) {
+	priorities := []int{math.MinInt, -1, 0, 1, math.MaxInt}
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRotation(t, false)
+		for _, i := range rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(t, "order") {
+			r.add(priorities[i], string(rune('a'+i)))
+		}
+		for _, tag := range []string{"e", "d", "c", "b", "a"} {
+			r.serve(tag)
+			r.remove(tag)
+		}
+		r.serve("-")
+	})
 }
 
 // The rings do what a plain list does: the first of the highest priority is next, and goes to the end.

@@ -50,7 +50,8 @@ func (q *Queue) close() {
 	q.consumers = consumers{}
 	q.window = Window[entry]{}
 	q.readyBytes, q.unacked = 0, 0
-	q.publishStats()
-	q.opts.Ledger.add(&q.counted)
+	totals := q.counted
 	q.counted = Totals{}
+	q.publishStats()
+	q.opts.Ledger.add(&totals)
 }

@@ -60,7 +60,7 @@ func (k *keeper) finish(q *Queue) {
 
 // copy returns a message in memory of the queue's own. Large messages have memory of their own already.
 func (k *keeper) copy(m amqp.Message) amqp.Message {
-	if len(m) >= 2*ownChunk {
+	if len(m) > 2*ownChunk {
 		return m
 	}
 	if len(m) > ownChunk/4 {

@@ -9,6 +9,8 @@ const (
 	chunkEntries = 64
 	pageChunks   = 32
 	pageEntries  = pageChunks * chunkEntries
+	// pagesKept is the capacity of the list of pages that an empty window keeps.
+	pagesKept = 4
 	// firstEntries is what a chunk makes room for at first, so that a queue that holds one message stays small.
 	firstEntries = 4
 )
@@ -236,7 +238,7 @@ func (w *Window[T]) search(number uint64) int {
 func (w *Window[T]) drop(p *page[T]) {
 	i := w.search(p.number)
 	w.pages = slices.Delete(w.pages, i, i+1)
-	if len(w.pages) == 0 {
+	if len(w.pages) == 0 && cap(w.pages) > pagesKept {
 		w.pages = nil
 	}
 	w.page = p

@@ -139,6 +139,10 @@ func (c *connection) handleInput() {
 		return
 	}
 	for c.state != stateDone {
+		if n := c.wholePublish(); n > 0 {
+			c.in.consume(n)
+			continue
+		}
 		f, n, err := frame.Parse(c.in.pending(), c.frameMax)
 		if err != nil {
 			c.brokenFrame(err)

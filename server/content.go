@@ -80,7 +80,7 @@ func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) 
 		t.tooLarge = size
 		return
 	}
-	if total := len(t.message) + len(properties) + int(size); total > cap(t.message) {
+	if total := len(t.message) + len(properties) + int(size); total > ownMemory || total > cap(t.message) {
 		t.message = c.publisher.move(ch, total)
 	}
 	t.message = append(t.message, properties...)

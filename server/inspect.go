@@ -10,14 +10,9 @@ import (
 func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, r *route) (*route, amqp.Message, error) {
 	p := &c.publisher
 	index := &p.index
-	properties := m.Properties()
-	changed := false
-	if index.Has(amqp.FlagReplyTo) && string(index.ReplyTo) == replyQueue {
-		if ch.reply == nil {
-			return nil, nil, amqp.NoReplyConsumer()
-		}
-		properties = amqp.ReplaceReplyTo(nil, properties, index, ch.reply.address)
-		changed = true
+	properties, err := ch.ownProperties(m.Properties(), index)
+	if err != nil {
+		return nil, nil, err
 	}
 	if index.Has(amqp.FlagExpiration) {
 		ms, err := amqp.ParseExpiration(index.Expiration)
@@ -42,18 +37,38 @@ func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, 
 		return nil, nil, err
 	}
 	if blind {
-		if changed {
-			if err := amqp.ScanProperties(properties, index); err != nil {
-				return nil, nil, err
-			}
-		}
 		properties = amqp.RemoveHeader(nil, properties, index, "BCC")
-		changed = true
 	}
-	if !changed {
+	if len(properties) == len(m.Properties()) && &properties[0] == &m.Properties()[0] {
 		return r, nil, nil
 	}
 	return r, p.rewrite(m, properties), nil
+}
+
+// ownProperties returns the properties as the broker passes them on: without a second word of flags, and with the channel's address for
+// direct replies where the client asks for them. The index is that of the result.
+func (ch *channel) ownProperties(raw []byte, index *amqp.PropertyIndex) ([]byte, error) {
+	given := raw
+	if raw[1]&moreFlags != 0 {
+		all, err := amqp.DecodeProperties(raw)
+		if err != nil {
+			return nil, err
+		}
+		raw = all.AppendTo(nil)
+	}
+	if string(index.ReplyTo) == replyQueue {
+		if ch.reply == nil {
+			return nil, amqp.NoReplyConsumer()
+		}
+		if err := amqp.ScanProperties(raw, index); err != nil {
+			return nil, err
+		}
+		raw = amqp.ReplaceReplyTo(nil, raw, index, ch.reply.address)
+	}
+	if len(given) == len(raw) && &given[0] == &raw[0] {
+		return raw, nil
+	}
+	return raw, amqp.ScanProperties(raw, index)
 }
 
 // rewrite makes a copy of a message with other properties.

@@ -118,17 +118,25 @@ func generatedTag() string {
 
 // consumerPriority reads the x-priority argument: any integer, 0 when absent.
 func consumerPriority(arguments amqp.Table, q *queue.Queue) (int, error) {
+	o := q.Options()
+	for _, name := range streamArguments {
+		if _, ok := arguments.Get(name); ok {
+			return 0, amqp.ArgumentOfOtherType(name, amqp.QueueIn(o.Name, o.VHost), "rabbit_classic_queue")
+		}
+	}
 	v, ok := arguments.Get("x-priority")
 	if !ok {
 		return 0, nil
 	}
 	n, ok := amqp.Integer(v)
 	if !ok {
-		o := q.Options()
 		return 0, amqp.InvalidArgument("x-priority", amqp.QueueIn(o.Name, o.VHost), amqp.ReasonNoInteger(v))
 	}
 	return int(n), nil
 }
+
+// streamArguments are arguments of consumers that queues which are no streams refuse.
+var streamArguments = [...]string{"x-stream-offset", "x-stream-filter", "x-stream-match-unfiltered"}
 
 // consumeReplies makes the channel one that gets direct replies.
 func (ch *channel) consumeReplies(m *amqp.BasicConsume) error {

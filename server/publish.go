@@ -37,6 +37,9 @@ type publisher struct {
 // inspected are the properties that a publish is checked for.
 const inspected = amqp.FlagHeaders | amqp.FlagReplyTo | amqp.FlagExpiration | amqp.FlagUserID
 
+// moreFlags is the bit of the property flags that announces a second word of them. No property needs one, and clients can't read it: it is not passed on.
+const moreFlags = 1
+
 // publish handles a complete message: checks, routes, and gathers it for its queues.
 func (c *connection) publish(ch *channel) error {
 	p := &c.publisher
@@ -90,7 +93,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		return nil, nil, err
 	}
 	m.SetProperties(t.properties, &p.index, p.now)
-	if p.index.Flags&inspected != 0 {
+	if p.index.Flags&inspected != 0 || raw[1]&moreFlags != 0 {
 		return c.inspect(ch, m, x, r)
 	}
 	if r == nil {

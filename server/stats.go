@@ -34,14 +34,14 @@ func (s *Server) Stats() Stats {
 	s.mu.Unlock()
 	s.vhosts.Range(func(_, v any) bool {
 		vh := v.(*vhost.VHost)
-		retired := vh.Retired()
-		st.Contents.Totals.Add(&retired)
 		st.Exchanges += vh.Counts().Exchanges
 		vh.Queues(func(q *queue.Queue) bool {
 			st.Queues++
 			st.Contents.Add(q.Stats())
 			return true
 		})
+		retired := vh.Retired() // last, so that the totals of a queue that closes meanwhile are not missed
+		st.Contents.Totals.Add(&retired)
 		return true
 	})
 	return st
