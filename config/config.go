@@ -12,6 +12,9 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"leveret/auth"
+	"leveret/server"
 )
 
 // Config is all settings. It is a plain value: whoever made it owns it.
@@ -56,26 +59,27 @@ type Watermark struct {
 	Absolute int64   // bytes
 }
 
-// Default returns the settings of a broker that is told nothing.
+// Default returns the settings of a broker that is told nothing. What belongs to another package comes from there.
 func Default() Config {
+	clients, users := server.DefaultOptions(), auth.DefaultOptions()
 	return Config{
-		AMQPAddrs:        []string{":5672"},
+		AMQPAddrs:        clients.Addresses,
 		HTTPAddr:         ":15672",
 		MetricsAddr:      ":15692",
 		DataDir:          "leveret-data",
 		LogLevel:         "info",
 		LogFormat:        "text",
-		Heartbeat:        60 * time.Second,
-		FrameMax:         131072,
-		ChannelMax:       2047,
-		MaxMessageSize:   16777216,
-		HandshakeTimeout: 10 * time.Second,
+		Heartbeat:        clients.Heartbeat,
+		FrameMax:         clients.FrameMax,
+		ChannelMax:       clients.ChannelMax,
+		MaxMessageSize:   int64(clients.MaxMessageSize),
+		HandshakeTimeout: clients.HandshakeTimeout,
 		Memory:           Watermark{Relative: 0.6},
-		AuthMechanisms:   []string{"PLAIN", "AMQPLAIN"},
-		LoopbackUsers:    []string{"guest"},
-		DefaultUser:      "guest",
-		DefaultPass:      "guest",
-		DefaultVHost:     "/",
+		AuthMechanisms:   users.Mechanisms,
+		LoopbackUsers:    users.LoopbackUsers,
+		DefaultUser:      users.DefaultUser,
+		DefaultPass:      users.DefaultPassword,
+		DefaultVHost:     users.DefaultVHost,
 	}
 }
 

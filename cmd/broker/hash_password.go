@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"leveret/auth"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+type hashPasswordOptions struct {
+	algorithm string
+}
+
+// AddFlags declares the command's flags.
+func (o *hashPasswordOptions) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.algorithm, "algorithm", "sha256", "digest: sha256 or sha512")
+}
+
+func newHashPasswordCommand() *cobra.Command {
+	var o hashPasswordOptions
+	cmd := &cobra.Command{
+		Use:   "hash-password [PASSWORD]",
+		Short: "Print the hash of a password, for a definitions file",
+		Long: "Print the hash of a password, for a definitions file.\n\n" +
+			"Without an argument the password is the first line of standard input, which keeps it out of the shell's history.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return hashPassword(cmd.OutOrStdout(), cmd.InOrStdin(), o.algorithm, args)
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// hashPassword prints the hash of the only argument, or of the first line of in.
+func hashPassword(out io.Writer, in io.Reader, algorithm string, args []string) error {
+	var password string
+	if len(args) > 0 {
+		password = args[0]
+	} else {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("read the password: %w", err)
+		}
+		password = strings.TrimRight(line, "\r\n")
+	}
+	hash, err := auth.HashPassword(auth.Hashing("rabbit_password_hashing_"+algorithm), password)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, hash)
+	return err
+}

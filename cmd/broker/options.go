@@ -1,0 +1,35 @@
+package main
+
+import (
+	"leveret/auth"
+	"leveret/config"
+	"leveret/server"
+	"leveret/store"
+)
+
+// authOptions and serverOptions hand settings on to the packages that they are for.
+func authOptions(c config.Config, s store.Store) auth.Options {
+	return auth.Options{
+		Storage:         userStorage{s},
+		Mechanisms:      c.AuthMechanisms,
+		LoopbackUsers:   c.LoopbackUsers,
+		DefaultUser:     c.DefaultUser,
+		DefaultPassword: c.DefaultPass,
+		DefaultVHost:    c.DefaultVHost,
+	}
+}
+
+func serverOptions(c config.Config, memoryLimit uint64) server.Options {
+	o := server.DefaultOptions()
+	o.Addresses = c.AMQPAddrs
+	o.TLSAddresses = c.AMQPSAddrs
+	o.HandshakeTimeout = c.HandshakeTimeout
+	o.Heartbeat = c.Heartbeat
+	o.FrameMax = c.FrameMax
+	o.ChannelMax = c.ChannelMax
+	o.MaxMessageSize = uint64(c.MaxMessageSize)
+	o.MemoryLimit = memoryLimit
+	o.NodeName = c.Node()
+	o.Version = version
+	return o
+}

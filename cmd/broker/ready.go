@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// addresses are where the broker listens, with the ports that it really has.
+type addresses struct {
+	AMQP    []string `json:"amqp"`
+	AMQPS   []string `json:"amqps"`
+	HTTP    []string `json:"http"`
+	Metrics []string `json:"metrics"`
+}
+
+// writeReadyFile puts the addresses where somebody waits for them. It appears whole or not at all.
+func writeReadyFile(path string, a addresses) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("ready file: %w", err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("ready file: %w", err)
+	}
+	_, err = temporary.Write(append(text, '\n'))
+	if closed := temporary.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(temporary.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temporary.Name())
+		return fmt.Errorf("ready file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "broker",
+		Short:         "Leveret, a message broker for AMQP 0-9-1",
+		SilenceUsage:  true, // an error is not a question about flags
+		SilenceErrors: true, // execute tells it
+	}
+	root.AddCommand(
+		newServeCommand(),
+		newPerfCommand(),
+		newConfigCommand(),
+		newHashPasswordCommand(),
+		newVersionCommand(),
+	)
+	return root
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"leveret/auth"
+	"leveret/config"
+	"leveret/server"
+	"leveret/store"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// stopTime bounds each step of a clean stop: clients get this long to answer connection.close, the store to write its checkpoint.
+const stopTime = 10 * time.Second
+
+type serveOptions struct {
+	configFlags
+	readyFile string
+}
+
+// AddFlags declares the command's flags.
+func (o *serveOptions) AddFlags(flags *pflag.FlagSet) {
+	o.configFlags.AddFlags(flags)
+	flags.StringVar(&o.readyFile, "ready-file", "", "file to write the addresses to, as JSON, once all listeners are up")
+}
+
+func newServeCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the broker",
+		Long: "Run the broker.\n\n" +
+			"SIGTERM and SIGINT stop it cleanly; SIGHUP reads the TLS certificate and the log level again.\n" +
+			"Settings come from the file, the environment (LEVERET_...) and these flags, each of which overrides the ones before.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := o.load()
+			if err == nil {
+				err = loaded.Validate()
+			}
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
+			defer stop()
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP)
+			defer signal.Stop(hangups)
+			return serve(ctx, loaded, o, hangups, cmd.ErrOrStderr())
+		},
+	}
+	o.AddFlags(cmd.Flags())
+	return cmd
+}
+
+// serve runs a broker until ctx ends. A value from hangups makes it read again what may change while it runs. Logs go to w.
+func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <-chan os.Signal, w io.Writer) error {
+	level := new(slog.LevelVar)
+	level.Set(levelNamed(loaded.LogLevel))
+	log := newLogger(w, loaded.LogFormat, level)
+	for _, warning := range loaded.Warnings {
+		log.Warn("configuration", "warning", warning)
+	}
+	n, err := newNode(loaded.Config, log)
+	if err != nil {
+		return err
+	}
+	err = n.start(o.readyFile)
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+			log.Info("stopping")
+		case err = <-n.failed:
+		case <-hangups:
+			n.reload(&o.configFlags, level)
+		}
+	}
+	return errors.Join(err, n.stop())
+}
+
+// node is a running broker: everything that has to be stopped again.
+type node struct {
+	config       config.Config
+	log          *slog.Logger
+	store        store.Store
+	users        *auth.Authenticator
+	server       *server.Server
+	certificates *certificates // nil without TLS addresses
+	memoryLimit  uint64        // bytes from which publishers are held
+	web          webServers
+	failed       chan error // a web server that ended by itself
+}
+
+// newNode opens the store and reads what is in it. Nobody can connect yet.
+func newNode(c config.Config, log *slog.Logger) (*node, error) {
+	s, err := openStore(c, log)
+	if err != nil {
+		return nil, err
+	}
+	n := &node{config: c, log: log, store: s, failed: make(chan error, 2)}
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.closeStore())
+	}
+	return n, nil
+}
+
+func (n *node) open() (err error) {
+	if n.users, err = auth.New(authOptions(n.config, n.store)); err != nil {
+		return fmt.Errorf("users: %w", err)
+	}
+	n.limitMemory()
+	options := serverOptions(n.config, n.memoryLimit)
+	if len(n.config.AMQPSAddrs) > 0 {
+		if n.certificates, err = newCertificates(n.config.TLS); err != nil {
+			return err
+		}
+		options.TLS = n.certificates.config()
+	}
+	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
+	return err
+}
+
+// limitMemory finds out from where on publishers are held, and tells the Go runtime to collect garbage harder before that.
+func (n *node) limitMemory() {
+	limit := watermark(n.config.Memory, memoryTotal(os.DirFS("/")))
+	if limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
+	n.memoryLimit = uint64(limit)
+}
+
+// start opens all listeners, tells the world that they are there, and lets clients in.
+func (n *node) start(readyFile string) error {
+	if err := n.server.Listen(); err != nil {
+		return err
+	}
+	if err := n.web.listen(n); err != nil {
+		return err
+	}
+	n.server.Serve()
+	at := n.addresses()
+	if readyFile != "" {
+		if err := writeReadyFile(readyFile, at); err != nil {
+			return err
+		}
+	}
+	n.log.Info("ready", "amqp", at.AMQP, "amqps", at.AMQPS, "http", at.HTTP, "metrics", at.Metrics, "node", n.config.Node(), "version", version)
+	return nil
+}
+
+func (n *node) addresses() addresses {
+	at := addresses{AMQPS: []string{}, AMQP: []string{}, HTTP: n.web.http.addresses(), Metrics: n.web.metrics.addresses()}
+	plain, secure := n.server.Addresses()
+	at.AMQP, at.AMQPS = append(at.AMQP, plain...), append(at.AMQPS, secure...)
+	return at
+}
+
+// reload reads the settings and the certificate again. What is wrong with them is logged, and what was there stays in use.
+func (n *node) reload(flags *configFlags, level *slog.LevelVar) {
+	loaded, err := flags.load()
+	if err != nil {
+		n.log.Error("configuration is not read again", "error", err)
+	} else {
+		level.Set(levelNamed(loaded.LogLevel))
+	}
+	if n.certificates != nil {
+		if err := n.certificates.reload(); err != nil {
+			n.log.Error("certificate is not read again", "error", err)
+			return
+		}
+	}
+	n.log.Info("reloaded", "level", level.Level())
+}
+
+// stop ends everything in order: clients, web servers, the store.
+func (n *node) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err := errors.Join(n.server.Close(ctx), n.web.close(ctx), n.closeStore())
+	n.log.Info("stopped")
+	return err
+}
+
+func (n *node) closeStore() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	return n.store.Close(ctx)
+}
