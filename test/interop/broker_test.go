@@ -67,7 +67,7 @@ func launch(dir string, flags ...string) (*broker, error) {
 	}
 	defer log.Close()
 	b := &broker{dir: dir, exited: make(chan struct{})}
-	b.cmd = exec.Command(brokerBinary, append([]string{"serve", "--amqp-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--http-addr", "",
+	b.cmd = exec.Command(brokerBinary, append([]string{"serve", "--amqp-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--http-addr", "none",
 		"--data-dir", filepath.Join(dir, "data"), "--ready-file", ready}, flags...)...)
 	b.cmd.Stdout, b.cmd.Stderr = log, log
 	if err := b.cmd.Start(); err != nil {
