@@ -67,10 +67,10 @@ func admitted(pkg, imported string, inTest bool) bool {
 // permissive are the opening words, or words found in no other licence, of the
 // licences that let anyone ship one binary of all parts without further duties than naming them.
 var permissive = []*regexp.Regexp{
-	regexp.MustCompile(`Apache License\s+Version 2\.0`),
-	regexp.MustCompile(`Permission is hereby granted, free of charge, to any person obtaining a copy`),                       // MIT
-	regexp.MustCompile(`Redistribution and use in source and binary forms, with or without\s+modification, are permitted`),   // BSD
-	regexp.MustCompile(`Permission to use, copy, modify, and(/or)? distribute this software for any\s+purpose with or with`), // ISC
+	regexp.MustCompile(`Apache License Version 2\.0`),
+	regexp.MustCompile(`Permission is hereby granted, free of charge, to any person obtaining a copy`),                     // MIT
+	regexp.MustCompile(`Redistribution and use in source and binary forms, with or without modification, are permitted`),   // BSD
+	regexp.MustCompile(`Permission to use, copy, modify, and(/or)? distribute this software for any purpose with or with`), // ISC
 }
 
 // copyleft tells a licence that reaches over to what is linked with it.
@@ -99,7 +99,8 @@ func Licences(deps []Package) []string {
 	return found
 }
 
-// licenceText reads a module's licence file.
+// licenceText reads a module's licence file, with all space made single: licences
+// are wrapped in many ways.
 func licenceText(dir string) (string, error) {
 	if dir == "" {
 		return "", fmt.Errorf("its source is not at hand (go mod download)")
@@ -112,7 +113,7 @@ func licenceText(dir string) (string, error) {
 		for _, file := range files {
 			text, err := os.ReadFile(file)
 			if err == nil { // a folder of licences is passed over
-				return string(text), nil
+				return strings.Join(strings.Fields(string(text)), " "), nil
 			}
 		}
 	}

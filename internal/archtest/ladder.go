@@ -17,13 +17,13 @@ var rungs = []rung{
 	{"amqp", nil},
 	{"store", nil},   // records and numbers: it knows no AMQP
 	{"metrics", nil}, // plain numbers, handed to it
-	{"config", nil},  // plain settings, from which cmd/broker fills the options of others
 	{"frame", []string{"amqp"}},
 	{"exchange", []string{"amqp"}},
 	{"auth", []string{"amqp"}},
 	{"queue", []string{"amqp", "store"}},
 	{"vhost", []string{"amqp", "exchange", "queue", "store"}},
 	{"server", []string{"amqp", "frame", "exchange", "auth", "queue", "vhost", "store"}},
+	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
 	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
