@@ -89,12 +89,12 @@ func (s *consumer) method(f frame.Frame) error {
 	case amqp.MethodBasicDeliver:
 		// The consumer tag is one string for all: the delivery tag stands behind it, and a bit for redelivered.
 		arguments := f.Arguments()
-		at := 1 + int(arguments[0])
-		if len(arguments) < at+9 {
+		if len(arguments) == 0 || len(arguments) < 1+int(arguments[0])+9 {
 			return errors.New("the broker sent a basic.deliver that is cut short")
 		}
-		s.tag = binary.BigEndian.Uint64(arguments[at:])
-		if arguments[at+8]&1 != 0 {
+		arguments = arguments[1+int(arguments[0]):]
+		s.tag = binary.BigEndian.Uint64(arguments)
+		if arguments[8]&1 != 0 {
 			s.mu.Lock()
 			s.redelivered++
 			s.mu.Unlock()
