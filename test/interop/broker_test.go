@@ -143,10 +143,15 @@ func (b *broker) log() []byte {
 	return text
 }
 
-// logTail is the end of the broker's log, for a failed run's report.
+// logTail is the end of the broker's log, for a failed run's report. What goes well is left out.
 func (b *broker) logTail() string {
-	text := b.log()
-	return string(text[max(0, len(text)-8000):])
+	var kept []string
+	for line := range strings.Lines(string(b.log())) {
+		if !strings.Contains(line, "level=INFO") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept[max(0, len(kept)-40):], "")
 }
 
 // status returns a figure in KiB from the kernel's status of the process, such as VmRSS, and 0 for a foreign broker.

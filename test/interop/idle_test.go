@@ -1,9 +1,7 @@
 package interop
 
 import (
-	"bufio"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -50,30 +48,6 @@ func (f *footing) wantBack(growth int) {
 			return fmt.Errorf("%d KiB of %d are still there", kept, growth)
 		}
 		return nil
-	})
-}
-
-// awaitGauge waits until a metric without labels has that value. A foreign broker has no metrics that we know the address of.
-func (f *footing) awaitGauge(name string, want int) {
-	f.t.Helper()
-	if f.b.metrics == "" {
-		return
-	}
-	poll(f.t, func() error {
-		response, err := http.Get("http://" + f.b.metrics + "/metrics")
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-			if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-				if got, err := strconv.ParseFloat(value, 64); err != nil || int(got) != want {
-					return fmt.Errorf("%s is %s, want %d", name, value, want)
-				}
-				return nil
-			}
-		}
-		return fmt.Errorf("no metric %s", name)
 	})
 }
 
@@ -129,13 +103,13 @@ func TestC26IdleConnections(t *testing.T) {
 	for i := range closers {
 		closers[i] = f.connect().conn.Close
 	}
-	f.awaitGauge("rabbitmq_connections", connections)
+	f.b.awaitGauge(t, "rabbitmq_connections", connections)
 	f.wantIdle()
 	growth := f.wantAtMost(50_000, connections, "connection")
 	for _, closeOne := range closers {
 		closeOne()
 	}
-	f.awaitGauge("rabbitmq_connections", 0)
+	f.b.awaitGauge(t, "rabbitmq_connections", 0)
 	f.wantBack(growth)
 }
 
@@ -158,12 +132,12 @@ func TestC26IdleChannels(t *testing.T) {
 			}
 		}
 	}
-	f.awaitGauge("rabbitmq_channels", connections*channels)
+	f.b.awaitGauge(t, "rabbitmq_channels", connections*channels)
 	growth := f.wantAtMost(5_000, connections*channels, "channel")
 	for _, w := range wires {
 		w.conn.Close()
 	}
-	f.awaitGauge("rabbitmq_channels", 0)
+	f.b.awaitGauge(t, "rabbitmq_channels", 0)
 	f.wantBack(growth)
 }
 
@@ -182,10 +156,10 @@ func TestC26EmptyQueues(t *testing.T) {
 		owner.send(1, declares...)
 		owner.count(1, fmt.Sprintf("%s.%d", prefix, first+batch-1))
 	}
-	f.awaitGauge("rabbitmq_queues", queues)
+	f.b.awaitGauge(t, "rabbitmq_queues", queues)
 	growth := f.wantAtMost(5_000, queues, "queue")
 	f.wantIdle()
 	owner.conn.Close()
-	f.awaitGauge("rabbitmq_queues", 0)
+	f.b.awaitGauge(t, "rabbitmq_queues", 0)
 	f.wantBack(growth)
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -13,8 +14,8 @@ const patience = 30 * time.Second
 // shared is the broker that all tests use unless they need one of their own.
 var shared *broker
 
-// TestMain starts the shared broker and checks at the end that it stops cleanly. The test binary is also the amqp091-go program of
-// the tests: with a program's name in the environment it runs that and nothing else.
+// TestMain starts the shared broker and checks at the end that the tests left nothing on it and that it stops cleanly. The test binary
+// is also the amqp091-go program of the tests: with a program's name in the environment it runs that and nothing else.
 func TestMain(m *testing.M) {
 	if name := os.Getenv(programVariable); name != "" {
 		os.Exit(runGoProgram(name, os.Args[1:]))
@@ -37,7 +38,7 @@ func runAll(m *testing.M) (status int, err error) {
 		return 1, err
 	}
 	status = m.Run()
-	err = shared.stop()
+	err = errors.Join(shared.leftovers(), shared.stop())
 	if status != 0 || err != nil {
 		fmt.Fprint(os.Stderr, shared.logTail())
 	}
