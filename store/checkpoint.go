@@ -36,6 +36,12 @@ func (p *step) delete(bucket, key []byte) {
 	p.size += len(key)
 }
 
+func (p *step) deleteChunk(key []byte) {
+	p.delete(bucketChunks, key)
+	p.delete(bucketEntries, key)
+	p.delete(bucketAcks, key)
+}
+
 func (p *step) write(tx *bbolt.Tx) error {
 	for _, w := range p.puts {
 		if err := tx.Bucket(w.bucket).Put(w.key, w.value); err != nil {
@@ -91,8 +97,7 @@ func (s *Disk) checkpoint(free []*segment) error {
 		}
 		return putNumber(tx, keyCheckpoint, pos)
 	})
-	if err != nil {
-		s.index.undo(&step{chunks: cursor.done})
+	if err != nil { // the steps stay written: the next attempt names the segments
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	s.counters.checkpoints.Add(1)
@@ -124,7 +129,6 @@ func (s *Disk) unsaved() (segments []*segment, pos uint64) {
 type saveCursor struct {
 	segments []*segment
 	chunk    int
-	done     []*chunk
 }
 
 // nextStep takes what one transaction shall write; nil when nothing is left.
@@ -150,7 +154,7 @@ func (x *index) nextStep(at *saveCursor) *step {
 			p.put(bucketAcks, key, live)
 		}
 		c.saved = true
-		p.chunks, at.done = append(p.chunks, c), append(at.done, c)
+		p.chunks = append(p.chunks, c)
 	}
 	x.stepAcks(p)
 	x.stepLanes(p)
@@ -172,10 +176,7 @@ func (x *index) stepAcks(p *step) {
 	}
 	for len(x.deadChunks) > 0 && p.size < stepBytes {
 		k := pop(&x.deadChunks)
-		key := k.encode()
-		p.delete(bucketChunks, key)
-		p.delete(bucketEntries, key)
-		p.delete(bucketAcks, key)
+		p.deleteChunk(k.encode())
 		p.dead = append(p.dead, k)
 	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// survivorLimit is the largest record that moves into the root file. A segment with a larger one stays where it is, and its
-	// dead parts are punched out.
-	survivorLimit = 1 << 20
+	// survivorPart is the part of a segment's size up to which a record moves into the root file (1 MiB of 32). A segment with a
+	// larger one stays where it is, and its dead parts are punched out.
+	survivorPart = 32
 	// lagging is how many of the newest sealed segments are left alone: most of what they hold is about to be settled.
 	lagging = 2
 	// punchUnit is the size to which holes are aligned.
@@ -118,7 +118,7 @@ func (s *Disk) relocate(seg *segment) error {
 		return err
 	}
 	found := recordsOf(seg, list)
-	if slices.ContainsFunc(found, func(m location) bool { return m.size > survivorLimit }) {
+	if slices.ContainsFunc(found, func(m location) bool { return int64(m.size) > s.options.SegmentSize/survivorPart }) {
 		return s.punch(seg, found)
 	}
 	for len(found) > 0 {

@@ -81,10 +81,10 @@ func (s *Disk) recover() error {
 }
 
 // loadRoot reads the summaries of the last checkpoint. A chunk whose segment is not named is from a checkpoint that did not come
-// to its end: its messages are in the log that is replayed, so it is deleted.
+// to its end: its messages are in the log that is replayed, so it is deleted, before a chunk of the same name is made by that.
 func (r *recovery) loadRoot() error {
 	s := r.s
-	return s.root.db.View(func(tx *bbolt.Tx) error {
+	return s.root.db.Update(func(tx *bbolt.Tx) error {
 		r.ckpt = number(tx, keyCheckpoint)
 		r.maxID = number(tx, keySegment)
 		s.report.Clean = number(tx, keyClean) == 1
@@ -125,14 +125,15 @@ func (s *Disk) seeQueue(id uint64) {
 func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 	x := r.s.index
 	acks := tx.Bucket(bucketAcks)
-	return tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+	stale := &step{}
+	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
 		key, ok := parseChunkKey(k)
 		if !ok {
 			return fmt.Errorf("chunk key %x: %w", k, ErrCorrupt)
 		}
 		seg := r.known[key.segment]
 		if seg == nil {
-			x.deadChunks = append(x.deadChunks, key)
+			stale.deleteChunk(slices.Clone(k))
 			return nil
 		}
 		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
@@ -149,6 +150,10 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 		x.chunks++
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return stale.write(tx)
 }
 
 // openFiles opens the segment files; names that are none of ours are left alone.
