@@ -35,6 +35,7 @@ type Config struct {
 	FrameMax         uint32        // bytes, offered to clients; 0: no limit
 	ChannelMax       uint16        // channels a connection, offered to clients; 0: no limit
 	MaxMessageSize   int64         // bytes of a message's body, at most 512 MiB
+	TransactionMax   int64         // bytes of publishes that one transaction may hold until its commit
 	HandshakeTimeout time.Duration // from accept to connection.open
 	Memory           Watermark
 
@@ -73,6 +74,7 @@ func Default() Config {
 		FrameMax:         clients.FrameMax,
 		ChannelMax:       clients.ChannelMax,
 		MaxMessageSize:   int64(clients.MaxMessageSize),
+		TransactionMax:   int64(clients.TransactionMax),
 		HandshakeTimeout: clients.HandshakeTimeout,
 		Memory:           Watermark{Relative: 0.6},
 		AuthMechanisms:   users.Mechanisms,

@@ -70,6 +70,7 @@ func TestSettings(t *testing.T) {
 		{"channel_max = 65535", func(c config.Config) any { return c.ChannelMax }, uint16(65535)},
 		{"max_message_size = 64MB", func(c config.Config) any { return c.MaxMessageSize }, int64(64e6)},
 		{"max_message_size = 64 MiB", func(c config.Config) any { return c.MaxMessageSize }, int64(64 << 20)},
+		{"tx_max_bytes = 1k", func(c config.Config) any { return c.TransactionMax }, int64(1024)},
 		{"vm_memory_high_watermark.relative = 0.25", memory, config.Watermark{Relative: 0.25}},
 		{"vm_memory_high_watermark.absolute = 2GB", memory, config.Watermark{Relative: 0.6, Absolute: 2e9}},
 		{"auth_mechanisms.1 = AMQPLAIN", func(c config.Config) any { return c.AuthMechanisms }, []string{"AMQPLAIN"}},

@@ -54,6 +54,7 @@ var settings = []setting{
 	integer("frame_max", 0, 1<<31-1, func(c *Config) *uint32 { return &c.FrameMax }),
 	integer("channel_max", 0, 65535, func(c *Config) *uint16 { return &c.ChannelMax }),
 	size("max_message_size", func(c *Config) *int64 { return &c.MaxMessageSize }),
+	size("tx_max_bytes", func(c *Config) *int64 { return &c.TransactionMax }),
 	duration("handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.HandshakeTimeout }),
 	share("vm_memory_high_watermark.relative"),
 	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),

@@ -28,6 +28,7 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.FrameMax = c.FrameMax
 	o.ChannelMax = c.ChannelMax
 	o.MaxMessageSize = uint64(c.MaxMessageSize)
+	o.TransactionMax = int(c.TransactionMax)
 	o.MemoryLimit = memoryLimit
 	o.NodeName = c.Node()
 	o.Version = version
