@@ -53,11 +53,10 @@ func text(t *testing.T, r *http.Response) string {
 	return string(body)
 }
 
-func TestNumbersReachTheirNames(t *testing.T) {
-	s := distinct()
-	body := text(t, scrape(t, metrics.SourceFunc(func() metrics.Snapshot { return s }), "/metrics"))
+// wanted are the lines of a snapshot, with regular expressions for labels that depend on the machine.
+func wanted(s metrics.Snapshot) map[string]uint64 {
 	const amqp, queue = `{protocol="amqp091"}`, `{protocol="amqp091",queue_type="rabbit_classic_queue"}`
-	want := map[string]uint64{
+	return map[string]uint64{
 		"rabbitmq_connections":                                                s.Connections,
 		"rabbitmq_channels":                                                   s.Channels,
 		"rabbitmq_consumers":                                                  s.Consumers,
@@ -121,7 +120,12 @@ func TestNumbersReachTheirNames(t *testing.T) {
 		`rabbitmq_identity_info{rabbitmq_cluster="c",rabbitmq_cluster_permanent_id="c",rabbitmq_endpoint="aggregated",rabbitmq_node="leveret@host"}`: 1,
 		`rabbitmq_build_info{erlang_version=".*",prometheus_client_version=".*",prometheus_plugin_version="4.3.6",rabbitmq_version="4.3.6"}`:         1,
 	}
-	for name, value := range want {
+}
+
+func TestNumbersReachTheirNames(t *testing.T) {
+	s := distinct()
+	body := text(t, scrape(t, metrics.SourceFunc(func() metrics.Snapshot { return s }), "/metrics"))
+	for name, value := range wanted(s) {
 		line := regexp.MustCompile(`(?m)^` + strings.NewReplacer("{", `\{`, "}", `\}`).Replace(name) + ` (\d+)$`)
 		if match := line.FindStringSubmatch(body); match == nil || match[1] != strconv.FormatUint(value, 10) {
 			t.Errorf("%s: got %q, want %d", name, match, value)
@@ -131,6 +135,54 @@ func TestNumbersReachTheirNames(t *testing.T) {
 		if !strings.Contains(body, "\n"+name+" ") {
 			t.Errorf("%s is missing", name)
 		}
+	}
+}
+
+// TestEveryNumberIsShown holds that no number of a snapshot is forgotten: without it, some line of the answer is another one.
+func TestEveryNumberIsShown(t *testing.T) {
+	lines := func(s metrics.Snapshot) string {
+		body := text(t, scrape(t, metrics.SourceFunc(func() metrics.Snapshot { return s }), "/metrics"))
+		var ours []string
+		for line := range strings.Lines(body) {
+			steady := !strings.Contains(line, "_process_") && !strings.Contains(line, "uptime")
+			if steady && (strings.HasPrefix(line, "rabbitmq_") || strings.HasPrefix(line, "leveret_")) {
+				ours = append(ours, line)
+			}
+		}
+		return strings.Join(ours, "")
+	}
+	all := lines(distinct())
+	if all != lines(distinct()) {
+		t.Fatal("two scrapes of the same numbers differ")
+	}
+	for i := range reflect.TypeFor[metrics.Snapshot]().NumField() {
+		s := distinct()
+		s.DiskAlarm = true
+		before := lines(s)
+		reflect.ValueOf(&s).Elem().Field(i).SetZero()
+		if lines(s) == before {
+			t.Errorf("%s is not shown", reflect.TypeFor[metrics.Snapshot]().Field(i).Name)
+		}
+	}
+}
+
+// TestCountersOnlyGrow holds that everything which is said to be a counter is a total, and everything else is not: a total that is shown
+// as a gauge can't be told from one that was reset.
+func TestCountersOnlyGrow(t *testing.T) {
+	body := text(t, scrape(t, metrics.SourceFunc(distinct), "/metrics"))
+	for _, match := range regexp.MustCompile(`(?m)^# TYPE ((?:rabbitmq|leveret)_\S+) (\S+)$`).FindAllStringSubmatch(body, -1) {
+		if name, kind := match[1], match[2]; strings.HasSuffix(name, "_total") != (kind == "counter") {
+			t.Errorf("%s is a %s", name, kind)
+		}
+	}
+}
+
+// TestAsksOnce holds that a scrape sees one moment: it asks for all numbers at once.
+func TestAsksOnce(t *testing.T) {
+	asked := 0
+	scrape(t, metrics.SourceFunc(func() metrics.Snapshot { asked++; return distinct() }), "/metrics")
+	if asked != 1 {
+		t.Errorf("one scrape asks %d times", asked)
 	}
 }
 
