@@ -117,12 +117,7 @@ func openLocked(dir string, o Options) (*Disk, error) {
 		}
 		o.files = folder
 	}
-	if o.hook == nil {
-		o.hook = func(string) {}
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o = quiet(o)
 	root, err := openRoot(dir, false)
 	if err != nil {
 		return nil, err
@@ -134,6 +129,17 @@ func openLocked(dir string, o Options) (*Disk, error) {
 	}
 	s.start()
 	return s, nil
+}
+
+// quiet puts functions that do nothing where none are given.
+func quiet(o Options) Options {
+	if o.hook == nil {
+		o.hook = func(string) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 func newDisk(o Options, r *root) *Disk {

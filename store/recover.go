@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -61,16 +62,11 @@ type recovery struct {
 // even the end of a torn write is cut off, and what it found is saved by the next checkpoint only.
 func (s *Disk) recover() error {
 	start := time.Now()
-	r := &recovery{
-		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
-	}
-	steps := []func() error{s.spill.clear, r.loadRoot, r.openFiles, r.surveyAll, r.checkMissing, r.replayAll, r.tidy, r.begin}
+	r := newRecovery(s)
+	steps := slices.Concat([]func() error{s.spill.clear, r.deleteStale}, r.reading(), []func() error{r.tidy, r.begin})
 	for _, step := range steps {
 		if err := step(); err != nil {
-			for _, f := range r.files {
-				err = errors.Join(err, f.Close())
-			}
-			return err
+			return errors.Join(err, r.closeFiles())
 		}
 	}
 	s.summarize()
@@ -80,11 +76,48 @@ func (s *Disk) recover() error {
 	return nil
 }
 
-// loadRoot reads the summaries of the last checkpoint. A chunk whose segment is not named is from a checkpoint that did not come
-// to its end: its messages are in the log that is replayed, so it is deleted, before a chunk of the same name is made by that.
+func newRecovery(s *Disk) *recovery {
+	return &recovery{
+		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
+	}
+}
+
+// reading are the steps that only read.
+func (r *recovery) reading() []func() error {
+	return []func() error{r.loadRoot, r.openFiles, r.surveyAll, r.checkMissing, r.replayAll}
+}
+
+// closeFiles closes the files that became no segment's.
+func (r *recovery) closeFiles() (err error) {
+	for _, f := range r.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// deleteStale deletes chunks whose segment is not named: they are from a checkpoint that did not come to its end. Their messages
+// are in the log that is replayed, and that may make chunks of the same name.
+func (r *recovery) deleteStale() error {
+	return r.s.root.db.Update(func(tx *bbolt.Tx) error {
+		stale := &step{}
+		segments := tx.Bucket(bucketSegments)
+		err := tx.Bucket(bucketChunks).ForEach(func(k, _ []byte) error {
+			if key, ok := parseChunkKey(k); ok && segments.Get(uint64Key(key.segment)) == nil {
+				stale.deleteChunk(slices.Clone(k))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return stale.write(tx)
+	})
+}
+
+// loadRoot reads the summaries of the last checkpoint.
 func (r *recovery) loadRoot() error {
 	s := r.s
-	return s.root.db.Update(func(tx *bbolt.Tx) error {
+	return s.root.db.View(func(tx *bbolt.Tx) error {
 		r.ckpt = number(tx, keyCheckpoint)
 		r.maxID = number(tx, keySegment)
 		s.report.Clean = number(tx, keyClean) == 1
@@ -125,7 +158,6 @@ func (s *Disk) seeQueue(id uint64) {
 func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 	x := r.s.index
 	acks := tx.Bucket(bucketAcks)
-	stale := &step{}
 	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
 		key, ok := parseChunkKey(k)
 		if !ok {
@@ -133,8 +165,7 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 		}
 		seg := r.known[key.segment]
 		if seg == nil {
-			stale.deleteChunk(slices.Clone(k))
-			return nil
+			return nil // from a checkpoint that did not come to its end
 		}
 		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
 		if !c.decode(v, acks.Get(k)) {
@@ -150,10 +181,10 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 		x.chunks++
 		return nil
 	})
-	if err != nil {
-		return err
+	for _, l := range x.lanes { // the ids of segments are not always in the order of the log
+		slices.SortFunc(l.chunks, func(a, b *chunk) int { return cmp.Compare(a.first, b.first) })
 	}
-	return stale.write(tx)
+	return err
 }
 
 // openFiles opens the segment files; names that are none of ours are left alone.

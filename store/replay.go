@@ -167,12 +167,6 @@ func (c *chunk) decode(summary, live []byte) bool {
 // summarize makes the states that Queues tells. Sizes of chunks of which only a part is live are counted from their entries.
 func (s *Disk) summarize() {
 	for id, l := range s.index.lanes {
-		slices.SortFunc(l.chunks, func(a, b *chunk) int {
-			if a.first < b.first {
-				return -1
-			}
-			return 1
-		})
 		q := l.state(s.report.Clean)
 		for _, c := range l.chunks {
 			if c.live > 0 && c.live < c.n {
