@@ -148,6 +148,8 @@ func TestBindingsGoWithTheQueue(t *testing.T) {
 	h.queue("q")
 	h.bind("q", "x", "")
 	h.bind("q", "amq.topic", "#")
+	h.bind("q", "x", "second")
+	h.unbind("q", "x", "second")
 	h.delete("q")
 	h.queue("q")
 	equal(t, "x", h.route("x", ""), []string{})

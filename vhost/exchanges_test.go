@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"leveret/amqp"
 	"leveret/exchange"
+	"leveret/store"
 	"leveret/vhost"
 )
 
@@ -159,6 +161,32 @@ func TestDeleteExchange(t *testing.T) {
 	equal(t, "bindings of the exchange before", h.route("x", ""), []string{})
 	h.must(h.DeleteExchange("x", true, all()))
 	equal(t, "exchanges", h.exchanges(), []string{})
+}
+
+// While the record is on its way off the disk, the name stands for nothing, and who wants it waits.
+func TestExchangeDuringDeletion(t *testing.T) {
+	h := newHost(t)
+	h.exchange("direct", "x")
+	h.exchange("direct", "y")
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	h.disk.before = func([]store.Change) {
+		h.disk.before = nil
+		close(begun)
+		<-goOn
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { h.deleteX("x") })
+	<-begun
+	if h.Exchange([]byte("x")) != nil {
+		t.Error("the exchange is still found")
+	}
+	wg.Go(func() { h.exchange("fanout", "x") }) // not equivalent to what goes
+	wg.Go(func() { h.must(h.UnbindExchange("x", "y", "k", nil, all())) })
+	close(goOn)
+	wg.Wait()
+	if x := h.Exchange([]byte("x")); x == nil || x.Options().Type != "fanout" {
+		t.Error("the new exchange is not there")
+	}
 }
 
 func TestAlternateExchange(t *testing.T) {

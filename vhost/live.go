@@ -64,7 +64,7 @@ func (v *VHost) lockQueue(name string) (*entry[queue.Queue], *queue.Queue, error
 			return nil, nil, err
 		}
 		e.turn.Lock()
-		if e.bearer.Load() == q && !q.Closed() {
+		if !q.Closed() { // and so not retired either
 			return e, q, nil
 		}
 		e.turn.Unlock()

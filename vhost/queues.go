@@ -51,12 +51,10 @@ func (v *VHost) DeclareQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queu
 			continue // another declare was faster
 		}
 		err = v.equivalentQueue(q.Options(), d, owner)
-		switch {
-		case q.Closed():
-			continue
-		case err == nil:
+		if err == nil {
 			return q, nil
-		case !d.Exclusive || v.checkOwner(q, owner) == nil:
+		}
+		if !d.Exclusive || v.checkOwner(q, owner) == nil {
 			return nil, err
 		}
 		if patience == nil {

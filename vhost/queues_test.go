@@ -169,9 +169,14 @@ func TestDeclareDoesNotWaitForEver(t *testing.T) {
 		start = time.Now()
 		_, err = h.DeclareQueue(queueOf("q"), other, all())
 		refused(t, "not exclusive", err, 405, fmt.Sprintf(locked, "q"))
-		if _, err := h.DeclareQueue(queueOf("q"), me, all()); err == nil {
-			t.Error("the owner got it as a shared one")
-		}
+		_, err = h.DeclareQueue(queueOf("q"), me, all())
+		refused(t, "not exclusive, by the owner", err, 405, fmt.Sprintf(locked, "q"))
+		_, err = h.DeclareQueue(queueOf("q", exclusive, autoDelete), me, all())
+		refused(t, "not equivalent", err, 406,
+			"inequivalent arg 'auto_delete' for queue 'q' in vhost '/': received 'true' but current is 'false'")
+		h.queue("shared")
+		_, err = h.DeclareQueue(queueOf("shared", exclusive), me, all())
+		refused(t, "shared", err, 405, fmt.Sprintf(locked, "shared"))
 		if time.Since(start) != 0 {
 			t.Errorf("waited %v though no end of the owner would help", time.Since(start))
 		}
@@ -203,12 +208,18 @@ func TestDeleteQueue(t *testing.T) {
 		t.Error("the queue lives on")
 	}
 	equal(t, "queues", h.queues(), []string{"e"})
+	id := q.Options().ID
+	h.queue("t", transient)
+	h.delete("t")
+	if len(h.disk.dropped) != 1 || h.disk.dropped[0] != id {
+		t.Errorf("dropped from the log: %v, want %d alone", h.disk.dropped, id)
+	}
 }
 
 func publish(q *queue.Queue, n int) {
 	b := queue.NewBatch()
 	for range n {
-		b.Add(amqp.AppendMessageAddress(nil, nil, []byte(q.Name())))
+		b.Add(amqp.AppendMessageAddress(nil, nil, []byte(q.Name())), nil)
 	}
 	if _, run := q.Push(b); run {
 		q.RunHere()

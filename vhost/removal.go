@@ -112,7 +112,7 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 		e.turn.Unlock()
 		return nil, false, nil
 	}
-	e.bearer.Store(nil)
+	e.bearer.Store(nil) // from here on who looks for the name waits
 	changes, loose := v.unbindSources(&e.place, x)
 	for i := range bindings {
 		if v.lasting(x, bindings[i].Destination) {
@@ -132,15 +132,13 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 }
 
 // removeLoose deletes auto-delete exchanges whose last binding as source has gone, and those that this concerns in turn. A binding that
-// was made meanwhile keeps an exchange. failed is an error from before; the first one is returned, but does not stop the rest.
+// was made meanwhile keeps an exchange. failed is an error from before; errors do not stop the rest.
 //
 // [exchange.declare auto-delete]
 func (v *VHost) removeLoose(loose []*exchange.Exchange, failed error) error {
 	for len(loose) > 0 {
 		more, _, err := v.removeExchange(loose[0], true)
-		if failed == nil {
-			failed = err
-		}
+		failed = errors.Join(failed, err)
 		loose = append(loose[1:], more...)
 	}
 	return failed

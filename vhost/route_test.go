@@ -47,6 +47,12 @@ func TestRouteStamps(t *testing.T) {
 	if stamp("", "q", "q").Valid() {
 		t.Error("a route by several keys was said to hold")
 	}
+	again := routing("q")
+	h.Route(h.Exchange(nil), again)
+	again.Keys[0] = []byte("none")
+	if h.Route(h.Exchange(nil), again); again.Stamp.Valid() || len(again.Queues) != 0 {
+		t.Error("a route took over what the one before it found")
+	}
 	h.queue("other")
 	h.bind("other", "amq.topic", "k")
 	if !byName.Valid() || !byKey.Valid() {

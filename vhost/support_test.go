@@ -63,6 +63,7 @@ type disk struct {
 	mu      sync.Mutex
 	broken  error
 	commits int
+	dropped []uint64
 	before  func(changes []store.Change) // called before each commit
 }
 
@@ -80,6 +81,13 @@ func (d *disk) Commit(changes ...store.Change) error {
 		return broken
 	}
 	return d.Memory.Commit(changes...)
+}
+
+func (d *disk) DropQueue(queue uint64) {
+	d.mu.Lock()
+	d.dropped = append(d.dropped, queue)
+	d.mu.Unlock()
+	d.Memory.DropQueue(queue)
 }
 
 // host is a virtual host with short verbs, which fail the test on errors.
