@@ -56,7 +56,7 @@ func (r *crashRig) step(string) {
 }
 
 // hook is the store's: a root file that is being written is not copied.
-func (r *crashRig) hook(step string) {
+func (r *crashRig) hook(step string) error {
 	switch step {
 	case "committing":
 		r.step(step)
@@ -67,6 +67,7 @@ func (r *crashRig) hook(step string) {
 	default:
 		r.step(step)
 	}
+	return nil
 }
 
 func crashOptions(files *faultFS, threshold float64) Options {

@@ -30,8 +30,8 @@ type Options struct {
 	// Logger gets recovery's progress, damage and disk errors; nil for none.
 	Logger *slog.Logger
 
-	files fileSystem   // instead of the folder's, in tests
-	hook  func(string) // told of each step, in tests
+	files fileSystem         // instead of the folder's, in tests
+	hook  func(string) error // told of each step, in tests; it may fail those that ask
 }
 
 // DefaultOptions returns what a broker uses that says nothing else.
@@ -134,7 +134,7 @@ func openLocked(dir string, o Options) (*Disk, error) {
 // quiet puts functions that do nothing where none are given.
 func quiet(o Options) Options {
 	if o.hook == nil {
-		o.hook = func(string) {}
+		o.hook = func(string) error { return nil }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -171,7 +171,8 @@ func (s *Disk) start() {
 	s.wakeKeeper()
 }
 
-func (s *Disk) hook(step string) { s.options.hook(step) }
+// hook tells a test of a step.
+func (s *Disk) hook(step string) { _ = s.options.hook(step) }
 
 // logSegments returns the log's segments in order.
 func (s *Disk) logSegments() []*segment {

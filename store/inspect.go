@@ -43,7 +43,7 @@ func examine(dir string, look func(*examination) error) (err error) {
 	}
 	o := DefaultOptions()
 	o.AcceptDataLoss = true // the report says what is missing
-	o.files, o.hook = osFolder{filepath.Join(dir, "log")}, func(string) {}
+	o.files = osFolder{filepath.Join(dir, "log")}
 	s := newDisk(quiet(o), root)
 	defer func() { err = errors.Join(err, s.closeExamined()) }()
 	r := newRecovery(s)

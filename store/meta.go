@@ -58,7 +58,7 @@ type root struct {
 	wake    chan struct{}
 
 	commits atomic.Uint64
-	hook    func(string)
+	hook    func(string) error
 }
 
 // change is a step of a transaction and who waits for it.
@@ -78,7 +78,7 @@ func openRoot(dir string, readOnly bool) (*root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, diskError(err))
 	}
-	r := &root{db: db, wake: make(chan struct{}, 1), hook: func(string) {}}
+	r := &root{db: db, wake: make(chan struct{}, 1), hook: func(string) error { return nil }}
 	if !readOnly {
 		err = db.Update(prepareRoot)
 	} else {
@@ -161,17 +161,24 @@ func (r *root) run() {
 }
 
 func (r *root) commit(changes []*change) {
-	r.hook("committing")
-	err := r.db.Update(func(tx *bbolt.Tx) error { return r.together(tx, changes) })
-	r.hook("committed")
-	r.commits.Add(1)
+	err := r.transaction(changes)
 	for _, c := range changes {
 		if err != nil && len(changes) > 1 {
-			c.done <- diskError(r.db.Update(func(tx *bbolt.Tx) error { return r.together(tx, []*change{c}) }))
-			continue
+			c.done <- r.transaction([]*change{c})
+		} else {
+			c.done <- err
 		}
-		c.done <- diskError(err)
 	}
+}
+
+func (r *root) transaction(changes []*change) error {
+	err := r.hook("committing")
+	if err == nil {
+		err = r.db.Update(func(tx *bbolt.Tx) error { return r.together(tx, changes) })
+	}
+	r.commits.Add(1)
+	_ = r.hook("committed")
+	return diskError(err)
 }
 
 func (r *root) together(tx *bbolt.Tx, changes []*change) error {
