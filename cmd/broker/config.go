@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// newConfigCommand makes `broker config`. Its commands take the same flags as serve, so that a command line can be looked at before it is
+// run.
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -38,6 +40,7 @@ func newConfigCommand() *cobra.Command {
 	return cmd
 }
 
+// printConfig shows what is in force. Settings that contradict each other are shown too: that is when one wants to see them.
 func printConfig(w io.Writer, load func() (*config.Loaded, error)) error {
 	loaded, err := load()
 	if err != nil {
@@ -49,7 +52,7 @@ func printConfig(w io.Writer, load func() (*config.Loaded, error)) error {
 // checkConfig prints what is no error, and returns all that is.
 func checkConfig(w io.Writer, load func() (*config.Loaded, error)) error {
 	loaded, err := load()
-	if loaded == nil {
+	if loaded == nil { // there is no file to tell anything about
 		return err
 	}
 	for _, warning := range loaded.Warnings {

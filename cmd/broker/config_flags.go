@@ -12,7 +12,7 @@ import (
 // of precedence are config's.
 type configFlags struct {
 	file   string
-	values map[string]*[]string
+	values map[string]*[]string // what each flag was given, by its name; nothing if it was not
 }
 
 // flagHelp has a line for every flag that config knows.

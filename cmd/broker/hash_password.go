@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// hashPasswordOptions are the flags of `broker hash-password`.
 type hashPasswordOptions struct {
-	algorithm string
+	algorithm string // without the prefix that definitions files have
 }
 
 // AddFlags declares the command's flags.
@@ -21,6 +22,7 @@ func (o *hashPasswordOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.algorithm, "algorithm", "sha256", "digest: sha256 or sha512")
 }
 
+// newHashPasswordCommand makes `broker hash-password`. It needs no broker: the hash goes into a definitions file.
 func newHashPasswordCommand() *cobra.Command {
 	var o hashPasswordOptions
 	cmd := &cobra.Command{
@@ -47,7 +49,7 @@ func hashPassword(out io.Writer, in io.Reader, algorithm string, args []string) 
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read the password: %w", err)
 		}
-		password = strings.TrimRight(line, "\r\n")
+		password = strings.TrimRight(line, "\r\n") // blanks may be part of it
 	}
 	hash, err := auth.HashPassword(auth.Hashing("rabbit_password_hashing_"+algorithm), password)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 // newLogger makes the broker's log; level may be changed while it is in use.
 func newLogger(w io.Writer, format string, level *slog.LevelVar) *slog.Logger {
+	// Times and levels stay in slog's own form, which log collectors know.
 	options := &slog.HandlerOptions{Level: level}
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, options))

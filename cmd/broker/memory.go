@@ -12,6 +12,7 @@ import (
 // the file system. It is 0 when nothing tells.
 func memoryTotal(root fs.FS) int64 {
 	total := memInfoTotal(root)
+	// Version 2 of control groups has its own root inside a container; version 1 has a folder for each kind of limit.
 	for _, file := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := fs.ReadFile(root, file)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"leveret/store"
 )
 
-// authOptions and serverOptions hand settings on to the packages that they are for.
+// authOptions and serverOptions hand settings on to the packages that they are for, which know nothing of keys, files and flags.
 func authOptions(c config.Config, s store.Store) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
@@ -19,6 +19,7 @@ func authOptions(c config.Config, s store.Store) auth.Options {
 	}
 }
 
+// serverOptions starts from the package's own defaults, so what has no key keeps them.
 func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o := server.DefaultOptions()
 	o.Addresses = c.AMQPAddrs

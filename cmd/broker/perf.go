@@ -17,9 +17,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// perfOptions are the flags of `broker perf`: the load, and how the result is shown.
 type perfOptions struct {
 	perf.Options
-	arguments []string
+	arguments []string // name=value, for the queue
 	json      bool
 	quiet     bool
 }
@@ -51,6 +52,7 @@ func (o *perfOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.quiet, "quiet", false, "no line each second")
 }
 
+// newPerfCommand makes `broker perf`.
 func newPerfCommand() *cobra.Command {
 	var o perfOptions
 	cmd := &cobra.Command{
@@ -67,6 +69,7 @@ func newPerfCommand() *cobra.Command {
 			if o.Arguments, err = queueArguments(o.arguments); err != nil {
 				return err
 			}
+			// A small prefetch asks for early acknowledgements; who asks for both is told if they don't go together.
 			if o.Prefetch > 0 && !cmd.Flags().Changed("multi-ack") {
 				o.AckEvery = min(o.AckEvery, o.Prefetch)
 			}
@@ -85,6 +88,7 @@ func runPerf(ctx context.Context, o perfOptions, out, live io.Writer) error {
 	if o.quiet {
 		progress = nil
 	}
+	// A run that broke off has a report of what went before, which is shown beside the error.
 	report, err := perf.Run(ctx, o.Options, progress)
 	if report == nil {
 		return err
@@ -114,6 +118,7 @@ func queueArguments(texts []string) (amqp.Table, error) {
 	return table, nil
 }
 
+// argumentValue guesses the type of a value, as a shell has only text.
 func argumentValue(text string) any {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

@@ -17,6 +17,7 @@ type addresses struct {
 
 // writeReadyFile puts the addresses where somebody waits for them. It appears whole or not at all.
 func writeReadyFile(path string, a addresses) error {
+	// The temporary file stands in the same folder, as only within a file system renaming replaces at once.
 	text, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("ready file: %w", err)
@@ -30,7 +31,7 @@ func writeReadyFile(path string, a addresses) error {
 		err = closed
 	}
 	if err == nil {
-		err = os.Chmod(temporary.Name(), 0o644)
+		err = os.Chmod(temporary.Name(), 0o644) // CreateTemp lets its owner alone read it
 	}
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)

@@ -2,6 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
+// newRootCommand makes the command line anew, so that each test has one of its own: cobra's commands remember what they were given.
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "broker",

@@ -24,6 +24,7 @@ import (
 // stopTime bounds each step of a clean stop: clients get this long to answer connection.close, the store to write its checkpoint.
 const stopTime = 10 * time.Second
 
+// serveOptions are the flags of `broker serve`: all settings, and what is no setting.
 type serveOptions struct {
 	configFlags
 	readyFile string
@@ -35,6 +36,7 @@ func (o *serveOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.readyFile, "ready-file", "", "file to write the addresses to, as JSON, once all listeners are up")
 }
 
+// newServeCommand makes `broker serve`. Signals are taken here and not in serve, which is told of them by its context and a channel.
 func newServeCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
@@ -54,7 +56,7 @@ func newServeCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 			defer stop()
-			hangups := make(chan os.Signal, 1)
+			hangups := make(chan os.Signal, 1) // more than one at a time mean the same as one
 			signal.Notify(hangups, syscall.SIGHUP)
 			defer signal.Stop(hangups)
 			return serve(ctx, loaded, o, hangups, cmd.ErrOrStderr())
@@ -76,6 +78,7 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 	if err != nil {
 		return err
 	}
+	// Whatever ends the broker, it is stopped in order: even when a listener could not be opened, others may be there.
 	err = n.start(o.readyFile)
 	for err == nil && ctx.Err() == nil {
 		select {
@@ -115,6 +118,7 @@ func newNode(c config.Config, log *slog.Logger) (*node, error) {
 	return n, nil
 }
 
+// open builds what stands on the store, in the order in which they need each other.
 func (n *node) open() (err error) {
 	if n.users, err = auth.New(authOptions(n.config, n.store)); err != nil {
 		return fmt.Errorf("users: %w", err)
@@ -128,13 +132,16 @@ func (n *node) open() (err error) {
 		options.TLS = n.certificates.config()
 	}
 	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
+	if err == nil && n.server.VHost(n.config.DefaultVHost) == nil {
+		n.log.Warn("the default virtual host is not there, so nobody can open it", "default_vhost", n.config.DefaultVHost)
+	}
 	return err
 }
 
 // limitMemory finds out from where on publishers are held, and tells the Go runtime to collect garbage harder before that.
 func (n *node) limitMemory() {
 	limit := watermark(n.config.Memory, memoryTotal(os.DirFS("/")))
-	if limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
+	if limit > 0 && os.Getenv("GOMEMLIMIT") == "" { // who sets the variable knows better
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
 	n.memoryLimit = uint64(limit)
@@ -148,6 +155,7 @@ func (n *node) start(readyFile string) error {
 	if err := n.web.listen(n); err != nil {
 		return err
 	}
+	// From here on everything answers, and only now is anybody told. A script that waits for the file may connect at once.
 	n.server.Serve()
 	at := n.addresses()
 	if readyFile != "" {
@@ -159,8 +167,9 @@ func (n *node) start(readyFile string) error {
 	return nil
 }
 
+// addresses are those of the listeners, not those of the settings: port 0 has become a real one. Lists are empty and never null in JSON.
 func (n *node) addresses() addresses {
-	at := addresses{AMQPS: []string{}, AMQP: []string{}, HTTP: n.web.http.addresses(), Metrics: n.web.metrics.addresses()}
+	at := addresses{AMQP: []string{}, AMQPS: []string{}, HTTP: n.web.http.addresses(), Metrics: n.web.metrics.addresses()}
 	plain, secure := n.server.Addresses()
 	at.AMQP, at.AMQPS = append(at.AMQP, plain...), append(at.AMQPS, secure...)
 	return at
@@ -192,6 +201,7 @@ func (n *node) stop() error {
 	return err
 }
 
+// closeStore has a time limit of its own, as clients that did not leave must not cost the checkpoint.
 func (n *node) closeStore() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()

@@ -5,7 +5,7 @@ import "leveret/metrics"
 // snapshot gathers what the packages count. It waits for nobody.
 func (n *node) snapshot() metrics.Snapshot {
 	s, disk, logins := n.server.Stats(), n.store.Stats(), n.users.Attempts()
-	contents := s.Contents
+	contents := s.Contents // of all queues, those that are gone included where it counts totals
 	return metrics.Snapshot{
 		Connections:   uint64(s.Connections),
 		Channels:      uint64(s.Channels),

@@ -18,6 +18,7 @@ func openStore(c config.Config, log *slog.Logger) (store.Store, error) {
 const userBucket = "users"
 
 // userStorage keeps auth's users in the broker's store.
+// It gives the store's interface the shape that auth asks for, as auth knows no store.
 type userStorage struct{ store store.Store }
 
 // Load is part of [auth.Storage].

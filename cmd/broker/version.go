@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// newVersionCommand makes `broker version`.
 func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -19,6 +20,7 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
+// printVersion tells what a bug report needs: the release, the compiler, and the platform.
 func printVersion(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "leveret %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

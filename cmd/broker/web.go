@@ -29,6 +29,7 @@ func (w *webServers) listen(n *node) error {
 	return w.metrics.listen(n.config.MetricsAddr, handler, n.failed)
 }
 
+// close closes both. What the first one needs of the time is not there for the second.
 func (w *webServers) close(ctx context.Context) error {
 	return errors.Join(w.http.close(ctx), w.metrics.close(ctx))
 }
@@ -48,6 +49,7 @@ func (w *webServer) listen(address string, handler http.Handler, failed chan<- e
 	if w.listener, err = net.Listen("tcp", address); err != nil {
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
+	// Answers have no time limit here: handlers bound themselves, and a slow reader of a long answer is no harm.
 	w.server = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	w.done = make(chan struct{})
 	go func() {
