@@ -4,42 +4,45 @@ import (
 	"strconv"
 	"testing"
 
+	amqp091 "github.com/rabbitmq/amqp091-go"
+
 	"leveret/amqp"
 )
 
-// A tag that is not outstanding on the channel closes it; its unsettled deliveries return to their queue.
-func TestC08AckOfUnknownTag(t *testing.T) {
+// unknownTags are ways to come by a tag that channel 1 must not know. Of four messages in the queue one is outstanding on that channel.
+var unknownTags = []struct {
+	name string
+	play func(w *wire, queue string) (tag uint64)
+	left int // ready messages when channel 1 is closed
+}{
+	{"settled twice", func(w *wire, queue string) uint64 {
+		m, _ := w.get(1, queue)
+		w.send(1, &amqp.BasicAck{DeliveryTag: m.DeliveryTag})
+		return m.DeliveryTag
+	}, 3},
+	{"never sent", func(w *wire, queue string) uint64 { return 99 }, 4},
+	{"delivered without ack", func(w *wire, queue string) uint64 {
+		m := call[*amqp.BasicGetOk](w, 1, &amqp.BasicGet{Queue: queue, NoAck: true})
+		w.content(1)
+		return m.DeliveryTag
+	}, 3},
+	{"of another channel", func(w *wire, queue string) uint64 {
+		w.get(2, queue)
+		m, _ := w.get(2, queue)
+		return m.DeliveryTag // 2, while channel 1 has had 1 alone
+	}, 2},
+}
+
+// A tag that is not outstanding on the channel closes it. Its unsettled deliveries are back in their queue before the client hears of it.
+func TestC08SettlingAnUnknownTag(t *testing.T) {
 	t.Parallel()
-	settle := map[string]func(tag uint64) amqp.Method{
+	verbs := map[string]func(tag uint64) amqp.Method{
 		"ack":    func(tag uint64) amqp.Method { return &amqp.BasicAck{DeliveryTag: tag} },
 		"nack":   func(tag uint64) amqp.Method { return &amqp.BasicNack{DeliveryTag: tag, Requeue: true} },
 		"reject": func(tag uint64) amqp.Method { return &amqp.BasicReject{DeliveryTag: tag} },
 	}
-	// Of four messages one is outstanding on channel 1. Each case returns a tag that this channel must not know.
-	cases := []struct {
-		name string
-		play func(w *wire, q string) uint64
-		left int // ready messages when channel 1 is closed
-	}{
-		{"settled twice", func(w *wire, q string) uint64 {
-			m, _ := w.get(1, q)
-			w.send(1, &amqp.BasicAck{DeliveryTag: m.DeliveryTag})
-			return m.DeliveryTag
-		}, 3},
-		{"never sent", func(w *wire, q string) uint64 { return 99 }, 4},
-		{"delivered without ack", func(w *wire, q string) uint64 {
-			m := call[*amqp.BasicGetOk](w, 1, &amqp.BasicGet{Queue: q, NoAck: true})
-			w.content(1)
-			return m.DeliveryTag
-		}, 3},
-		{"of another channel", func(w *wire, q string) uint64 {
-			w.get(2, q)
-			m, _ := w.get(2, q)
-			return m.DeliveryTag // 2, while channel 1 has had 1 alone
-		}, 2},
-	}
-	for verb, method := range settle {
-		for _, c := range cases {
+	for verb, method := range verbs {
+		for _, c := range unknownTags {
 			t.Run(verb+" "+c.name, func(t *testing.T) {
 				t.Parallel()
 				w := dialWire(t)
@@ -50,17 +53,22 @@ func TestC08AckOfUnknownTag(t *testing.T) {
 				}
 				w.get(1, q)
 				tag := c.play(w, q)
-				m := method(tag)
-				w.send(1, m)
-				closed := w.wantClosed(1, 406, "PRECONDITION_FAILED - unknown delivery tag "+strconv.FormatUint(tag, 10))
-				if closed.ClassID != m.ID().Class() || closed.MethodID != m.ID().Method() {
-					t.Errorf("channel closed for method %d, %d, want %s", closed.ClassID, closed.MethodID, m.ID())
-				}
+				w.refuseTag(tag, method(tag))
 				if got := w.count(2, q); got != c.left {
 					t.Errorf("%d messages are ready, want %d", got, c.left)
 				}
 			})
 		}
+	}
+}
+
+// refuseTag settles a tag on channel 1 and wants the channel to be closed for that.
+func (w *wire) refuseTag(tag uint64, m amqp.Method) {
+	w.t.Helper()
+	w.send(1, m)
+	closed := w.wantClosed(1, 406, "PRECONDITION_FAILED - unknown delivery tag "+strconv.FormatUint(tag, 10))
+	if closed.ClassID != m.ID().Class() || closed.MethodID != m.ID().Method() {
+		w.t.Errorf("channel closed for method %d, %d, want %s", closed.ClassID, closed.MethodID, m.ID())
 	}
 }
 
@@ -112,16 +120,8 @@ func TestC14GetIsOutstanding(t *testing.T) {
 func TestC15RequeueOrder(t *testing.T) {
 	t.Parallel()
 	endings := map[string]func(getter *session){
-		"nack": func(getter *session) {
-			for _, tag := range []uint64{4, 1, 3} {
-				getter.ok(getter.ch.Nack(tag, false, true))
-			}
-		},
-		"reject": func(getter *session) {
-			for _, tag := range []uint64{3, 4, 1} {
-				getter.ok(getter.ch.Reject(tag, true))
-			}
-		},
+		"nack":              func(getter *session) { getter.requeue(getter.ch.Nack, 4, 1, 3) },
+		"reject":            func(getter *session) { getter.requeue(rejectOne(getter.ch), 3, 4, 1) },
 		"channel closed":    func(getter *session) { getter.ok(getter.ch.Close()) },
 		"connection closed": func(getter *session) { getter.ok(getter.conn.Close()) },
 	}
@@ -137,14 +137,31 @@ func TestC15RequeueOrder(t *testing.T) {
 			getter.ok(getter.ch.Ack(2, false))
 			end(getter)
 			s.awaitReady(q, 5)
-			for _, want := range []struct {
-				body        string
-				redelivered bool
-			}{{"0", true}, {"2", true}, {"3", true}, {"4", false}, {"5", false}} {
-				if m := s.get(q); string(m.Body) != want.body || m.Redelivered != want.redelivered {
-					t.Errorf("got %q, redelivered %v; want %q, %v", m.Body, m.Redelivered, want.body, want.redelivered)
-				}
-			}
+			s.wantNext(q, true, "0", "2", "3")
+			s.wantNext(q, false, "4", "5")
 		})
+	}
+}
+
+// requeue gives tags back one by one.
+func (s *session) requeue(nack func(tag uint64, multiple, requeue bool) error, tags ...uint64) {
+	s.t.Helper()
+	for _, tag := range tags {
+		s.ok(nack(tag, false, true))
+	}
+}
+
+// rejectOne is basic.reject in the shape of basic.nack.
+func rejectOne(ch *amqp091.Channel) func(tag uint64, multiple, requeue bool) error {
+	return func(tag uint64, _, requeue bool) error { return ch.Reject(tag, requeue) }
+}
+
+// wantNext gets messages and wants these bodies, all with that redelivered flag.
+func (s *session) wantNext(queue string, redelivered bool, bodies ...string) {
+	s.t.Helper()
+	for _, body := range bodies {
+		if m := s.get(queue); string(m.Body) != body || m.Redelivered != redelivered {
+			s.t.Errorf("got %q, redelivered %v; want %q, %v", m.Body, m.Redelivered, body, redelivered)
+		}
 	}
 }

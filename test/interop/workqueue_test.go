@@ -177,3 +177,21 @@ func TestAutoAckIgnoresPrefetch(t *testing.T) {
 		s.awaitReady(q, 0) // nothing comes back of what was acknowledged as it was sent
 	})
 }
+
+// A message that a consumer gives back is the next that it gets, before all that it has not seen.
+func TestNackedMessageComesBackFirst(t *testing.T) {
+	t.Parallel()
+	s := dial(t)
+	q := s.queue(nil)
+	s.fill(q, 1, 3)
+	c := s.consume(q, 1)
+	for range 3 {
+		s.ok(c.next("1").Nack(false, true))
+	}
+	again := c.next("1")
+	if !again.Redelivered {
+		t.Error("the message came back without the redelivered flag")
+	}
+	s.ok(again.Ack(false))
+	c.next("2")
+}
