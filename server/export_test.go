@@ -1,0 +1,50 @@
+package server
+
+import "net"
+
+// The limits that tests measure against.
+const (
+	DeliveryLimit = deliveryLimit
+	ReplyLimit    = replyLimit
+)
+
+// ServeConn lets a client in that comes over any connection, as accept does with those of the listeners. It reports whether the server
+// takes clients.
+func (s *Server) ServeConn(nc net.Conn) bool {
+	c := s.newConnection(nc)
+	if !s.add(c) {
+		nc.Close()
+		return false
+	}
+	s.readers.Go(func() {
+		c.serve()
+		s.remove(c)
+	})
+	return true
+}
+
+// Waiting is what waits in the outboxes of all connections, in bytes: everything, and of it the deliveries to consumers.
+func (s *Server) Waiting() (all, deliveries int) {
+	for _, c := range s.snapshot() {
+		c.out.mu.Lock()
+		all += c.out.out.size + c.out.onTheWay
+		deliveries += c.out.deliveries
+		c.out.mu.Unlock()
+	}
+	return all, deliveries
+}
+
+// SetAlarm raises or ends the memory alarm, whatever the memory. The server's own watch must be off: no memory limit.
+func (s *Server) SetAlarm(on bool) { s.memory.set(on, s.noteAlarm) }
+
+// Whole is what the short way of a publish found in the input.
+type Whole struct {
+	Address, Properties, Body []byte
+	Mandatory                 bool
+}
+
+// CutPublish is the short way of a publish.
+func CutPublish(in []byte, channel uint16, frameMax uint32) (Whole, int) {
+	w, n := cutPublish(in, channel, frameMax)
+	return Whole{w.address, w.properties, w.body, w.mandatory}, n
+}
