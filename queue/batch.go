@@ -7,14 +7,20 @@ import (
 )
 
 // BatchMessages is how many messages a batch holds at most.
-const BatchMessages = 1024
+const BatchMessages = 256
 
 // Batch is what a publisher gathers for one queue before it hands it over. It belongs to the publisher until Push, to the queue after.
 type Batch struct {
-	messages []amqp.Message
+	messages []item
 	bytes    int
 	first    uint64
 	next     *Batch
+}
+
+// item is one message with the chunk that it stands in.
+type item struct {
+	message amqp.Message
+	chunk   *Chunk
 }
 
 var batches = sync.Pool{New: func() any { return new(Batch) }}
@@ -22,9 +28,10 @@ var batches = sync.Pool{New: func() any { return new(Batch) }}
 // NewBatch returns an empty batch.
 func NewBatch() *Batch { return batches.Get().(*Batch) }
 
-// Add appends a message, which must not change any more. It reports whether the batch is full and has to be pushed.
-func (b *Batch) Add(m amqp.Message) (full bool) {
-	b.messages = append(b.messages, m)
+// Add appends a message, which must not change any more, and the chunk that it stands in, nil for none, which must hold a reference for
+// it. It reports whether the batch is full and has to be pushed.
+func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) {
+	b.messages = append(b.messages, item{m, k})
 	b.bytes += len(m) + entryOverhead
 	return len(b.messages) == BatchMessages
 }

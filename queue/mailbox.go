@@ -9,7 +9,7 @@ const (
 	// MailboxLimit is how many bytes may wait in a queue's mailbox before its publishers are held back.
 	MailboxLimit = 8 << 20
 	// FlowLimit is how many bytes of ready messages a queue that is delivering may hold before its publishers are slowed down, and
-	FlowLimit = 16 << 20
+	FlowLimit = 4 << 20
 	// FlowWait is how long they wait at most for each batch.
 	FlowWait = 5 * time.Millisecond
 )

@@ -21,10 +21,12 @@ type machine struct {
 	all      []*member // whoever was registered, ever
 	got      *member   // holds what was got
 	overhead int       // what a message counts beyond its own bytes
+	chunk    *queue.Chunk
+	retired  map[*queue.Chunk]uint64 // not released yet, with the number of their last message
 }
 
 func newMachine(t *rapid.T) *machine {
-	m := &machine{got: &member{receiver: &receiver{consumer: new(queue.Consumer)}}}
+	m := &machine{retired: map[*queue.Chunk]uint64{}, chunk: queue.NewChunk(), got: &member{receiver: &receiver{consumer: new(queue.Consumer)}}}
 	m.model = model{next: 1, opts: queue.Options{
 		Name: "q", VHost: "/", Ledger: &m.ledger,
 		AutoDelete:           rapid.IntRange(0, 3).Draw(t, "auto-delete") == 0,
@@ -76,7 +78,7 @@ func (m *machine) doPublish(t *rapid.T) {
 		batch, texts := queue.NewBatch(), []string{}
 		for i := range rapid.IntRange(1, 4).Draw(t, "messages") {
 			texts = append(texts, fmt.Sprintf("%d of publisher %d after %d", i, p, m.model.totals.Published))
-			batch.Add(amqp.Message(texts[i]))
+			batch.Add(build(m.chunk, texts[i]), m.chunk)
 		}
 		first, run := m.Push(batch)
 		if run {
@@ -91,6 +93,11 @@ func (m *machine) doPublish(t *rapid.T) {
 		if first != want {
 			t.Fatalf("pushed as %d, want %d", first, want)
 		}
+	}
+	if rapid.Bool().Draw(t, "retire") {
+		m.chunk.Retire()
+		m.retired[m.chunk] = m.model.next - 1
+		m.chunk = queue.NewChunk()
 	}
 	if want := map[bool]int{false: 1, true: 0}[m.model.closed]; runs != want {
 		t.Fatalf("%d publishers were told to run the queue, want %d", runs, want)
@@ -295,6 +302,7 @@ func (m *machine) compare(t *rapid.T) {
 		}
 	}
 	m.journal.deliveries, m.model.expected.deliveries = nil, nil
+	m.checkChunks(t)
 	for _, o := range m.outboxes {
 		if o.touched {
 			t.Fatal("an outbox was not flushed")
@@ -312,5 +320,20 @@ func (m *machine) compare(t *rapid.T) {
 	got.Totals.Add(new(m.ledger.Totals()))
 	if got != want || counts != want.Counts {
 		t.Fatalf("counts %+v, stats %+v; want %+v", counts, got, want)
+	}
+}
+
+// checkChunks overwrites chunks that were released, as their next publishers do: that must not be seen in any message. Chunks
+// whose messages are gone have to be released.
+func (m *machine) checkChunks(t *rapid.T) {
+	for k, last := range m.retired {
+		if isReleased(k) {
+			clear(k.Bytes[:cap(k.Bytes)])
+			delete(m.retired, k)
+			continue
+		}
+		if !m.model.closed && (len(m.model.messages) == 0 || m.model.messages[0].seq > last) {
+			t.Fatalf("a chunk with messages up to %d is still held; the oldest message is another", last)
+		}
 	}
 }

@@ -45,11 +45,13 @@ type Queue struct {
 	counted    Totals
 	next       uint64 // number of the next message to be put into the window
 	keeper     keeper
+	releases   releases
 }
 
 // entry is one message in its place.
 type entry struct {
 	message     amqp.Message
+	chunk       *Chunk // that the message stands in, nil if it has memory of its own
 	redelivered bool
 }
 

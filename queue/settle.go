@@ -63,9 +63,7 @@ func (s *Settlement) run(q *Queue) {
 func (q *Queue) settle(r store.Range, o Outcome) {
 	for n := r.First; n <= r.Last; n++ {
 		if o != Requeue {
-			if q.window.Remove(n) {
-				q.unacked--
-			}
+			q.drop(n)
 			continue
 		}
 		if e := q.window.At(n); e != nil {
@@ -75,6 +73,17 @@ func (q *Queue) settle(r store.Range, o Outcome) {
 			q.unacked--
 		}
 	}
+}
+
+// drop removes a delivered message for good.
+func (q *Queue) drop(n uint64) {
+	e := q.window.At(n)
+	if e == nil {
+		return
+	}
+	q.releases.add(e.chunk)
+	q.window.Remove(n)
+	q.unacked--
 }
 
 // tally counts a settlement and gives the consumer its room back.

@@ -159,7 +159,7 @@ func (g *rig) newOutbox() *outbox { return &outbox{t: g.t, locks: &g.locks} }
 func (g *rig) publish(texts ...string) (first uint64) {
 	batch := queue.NewBatch()
 	for _, text := range texts {
-		batch.Add(amqp.Message(text))
+		batch.Add(amqp.Message(text), nil)
 	}
 	first, run := g.Push(batch)
 	if run {

@@ -40,7 +40,11 @@ func (tend) run(q *Queue) {
 			k.finish(q)
 			return
 		}
-		e.message = k.copy(e.message)
+		if e.chunk != nil {
+			e.message = k.copy(e.message)
+			q.releases.add(e.chunk)
+			e.chunk = nil
+		}
 		copied++
 		bytes += len(e.message)
 		k.done = n + 1
@@ -56,13 +60,11 @@ func (k *keeper) finish(q *Queue) {
 	if k.due > k.done && q.window.Len() > 0 {
 		q.untended.Store(true)
 	}
+	q.window.Shrink()
 }
 
-// copy returns a message in memory of the queue's own. Large messages have memory of their own already.
+// copy returns a message in memory of the queue's own.
 func (k *keeper) copy(m amqp.Message) amqp.Message {
-	if len(m) > 2*ownChunk {
-		return m
-	}
 	if len(m) > ownChunk/4 {
 		return append(make(amqp.Message, 0, len(m)), m...)
 	}

@@ -41,6 +41,7 @@ func (q *Queue) work(t *taken) {
 	clear(t.commands)
 	t.commands = t.commands[:0]
 	q.deliver()
+	q.releases.flush()
 	q.publishStats()
 	q.flush()
 }
@@ -51,7 +52,7 @@ func (q *Queue) enqueue(b *Batch) {
 		return
 	}
 	for i, m := range b.messages {
-		q.window.Put(b.first+uint64(i), entry{message: m}, true)
+		q.window.Put(b.first+uint64(i), entry{message: m.message, chunk: m.chunk}, true)
 	}
 	q.next = b.first + uint64(len(b.messages))
 	q.readyBytes += b.bytes

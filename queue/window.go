@@ -9,6 +9,8 @@ const (
 	chunkEntries = 64
 	pageChunks   = 32
 	pageEntries  = pageChunks * chunkEntries
+	// maxSpares is how many chunks a window keeps to use again while it is busy.
+	maxSpares = 64
 	// pagesKept is the capacity of the list of pages that an empty window keeps.
 	pagesKept = 4
 	// firstEntries is what a chunk makes room for at first, so that a queue that holds one message stays small.
@@ -26,7 +28,7 @@ type Window[T any] struct {
 	count  int
 	marked int
 	low    uint64 // no marked number lies below
-	spares [2][]T // chunks to use again
+	spares [][]T  // chunks to use again
 	page   *page[T]
 }
 
@@ -245,13 +247,14 @@ func (w *Window[T]) drop(p *page[T]) {
 }
 
 func (w *Window[T]) spare() []T {
-	for i, s := range w.spares {
-		if s != nil {
-			w.spares[i] = nil
-			return s
-		}
+	last := len(w.spares) - 1
+	if last < 0 {
+		return make([]T, firstEntries)
 	}
-	return make([]T, firstEntries)
+	s := w.spares[last]
+	w.spares[last] = nil
+	w.spares = w.spares[:last]
+	return s
 }
 
 func (w *Window[T]) grow(entries []T, i int) []T {
@@ -266,13 +269,14 @@ func (w *Window[T]) grow(entries []T, i int) []T {
 
 // keep holds on to full-sized chunks only: a queue that never held more than a few messages has no use for them.
 func (w *Window[T]) keep(entries []T) {
-	if len(entries) < chunkEntries {
-		return
+	if len(entries) == chunkEntries && len(w.spares) < maxSpares {
+		w.spares = append(w.spares, entries)
 	}
-	for i, s := range w.spares {
-		if s == nil {
-			w.spares[i] = entries
-			return
-		}
+}
+
+// Shrink lets go of the memory that an empty window keeps for the next values.
+func (w *Window[T]) Shrink() {
+	if w.count == 0 {
+		w.pages, w.spares, w.page = nil, nil, nil
 	}
 }

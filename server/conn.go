@@ -50,6 +50,7 @@ type connection struct {
 	in     *input
 
 	state     connState
+	ended     bool        // torn down
 	deadline  *time.Timer // closes the socket when the handshake, or the end, takes too long
 	heart     heartbeat
 	user      *auth.User
@@ -97,12 +98,12 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 	c.out.socket = newSocket(nc)
 	c.in = newInput(nc, c.out.raw, c.idle)
 	c.client.connectedAt = time.Now()
+	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() { nc.Close() })
 	return c
 }
 
 // serve is the reader: it runs until the socket is closed by either side.
 func (c *connection) serve() {
-	c.deadline = time.AfterFunc(c.server.options.HandshakeTimeout, func() { c.out.Conn.Close() })
 	err := c.read()
 	c.deadline.Stop()
 	c.heart.stop()
@@ -214,8 +215,12 @@ func (c *connection) fail(ch *channel, err error) {
 	c.log.Warn("connection error", "error", e.Text, "method", methodName(e))
 	c.teardown()
 	c.out.reply(0, &amqp.ConnectionClose{ReplyCode: e.Code, ReplyText: e.Text, ClassID: e.Class, MethodID: e.Method})
+	linger := c.linger()
+	if c.state < stateOpening {
+		linger = lingerSilent
+	}
 	c.state = stateClosing
-	c.deadline.Reset(c.linger())
+	c.deadline.Reset(linger)
 }
 
 // explained reports whether an error before connection.open is told to the client: refused limits are, unlike in other brokers, and
@@ -242,6 +247,10 @@ func (c *connection) teardown() {
 		c.endChannel(ch)
 	}
 	c.channels, c.last = nil, nil
+	if c.ended {
+		return
+	}
+	c.ended = true
 	if err := c.vhost.DeleteOwned(c.owner()); err != nil {
 		c.log.Error("an exclusive queue could not be removed from the store", "error", err)
 	}
@@ -253,6 +262,7 @@ func (c *connection) kill(e *amqp.Error) {
 	if c.reason.CompareAndSwap(nil, e) {
 		close(c.stop)
 		c.out.Conn.SetReadDeadline(time.Unix(1, 0))
+		c.deadline.Reset(lingerMax)
 	}
 }
 

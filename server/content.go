@@ -5,18 +5,18 @@ import (
 
 	"leveret/amqp"
 	"leveret/frame"
+	"leveret/queue"
 )
 
 const (
-	// chunkSize is the size of the pieces of memory that messages are built in, one behind the other.
-	chunkSize = 128 << 10
-	// ownMemory is the size from which a message gets memory of its own.
-	ownMemory = chunkSize / 4
+	// ownMemory is the size above which a message gets memory of its own.
+	ownMemory = queue.ChunkSize / 4
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
 	trustedSize = 1 << 20
 )
 
-var chunks = sync.Pool{New: func() any { b := make([]byte, 0, chunkSize); return &b }}
+// unfinished are chunks of publishers that have gone idle.
+var unfinished sync.Pool
 
 // content is the message that a channel is in the middle of. The message is built where it will stay, in the publisher's chunk; a
 // second channel that begins a message meanwhile, and large messages, use memory of their own.
@@ -42,7 +42,11 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
 	t.mandatory, t.immediate, t.tooLarge = m.Mandatory, m.Immediate, 0
-	t.message = amqp.AppendMessageAddress(p.room(ch), m.Exchange, m.RoutingKey)
+	room := p.room(ch)
+	if least := amqp.MessageHeadSize + 2 + len(m.Exchange) + len(m.RoutingKey); least > cap(room) {
+		room = p.move(ch, least)
+	}
+	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
 	return nil
 }
 
@@ -91,35 +95,47 @@ func (p *publisher) room(ch *channel) []byte {
 	if p.building != nil && p.building != ch {
 		return nil
 	}
-	if cap(p.chunk)-len(p.chunk) < amqp.MessageHeadSize+2*256 {
-		p.chunk = make([]byte, 0, chunkSize)
-	}
 	p.building = ch
-	return p.chunk[len(p.chunk):len(p.chunk):cap(p.chunk)]
+	if p.chunk == nil {
+		if k, ok := unfinished.Get().(*queue.Chunk); ok {
+			p.chunk = k
+		} else {
+			p.chunk = queue.NewChunk()
+		}
+	}
+	return p.rest()
+}
+
+// rest is the empty rest of the chunk.
+func (p *publisher) rest() []byte {
+	b := p.chunk.Bytes
+	return b[len(b):len(b):cap(b)]
 }
 
 // move finds a place for a message that does not fit where it was begun.
 func (p *publisher) move(ch *channel, total int) []byte {
 	begun := ch.content.message
 	if total <= ownMemory && p.building == ch {
-		p.chunk = make([]byte, 0, chunkSize)
-		return append(p.chunk, begun...)
+		p.chunk.Retire()
+		p.chunk = queue.NewChunk()
+		return append(p.rest(), begun...)
 	}
 	p.drop(ch)
 	return append(make([]byte, 0, min(total, trustedSize)), begun...)
 }
 
-// keep makes a finished message lasting and returns it: the next one begins behind it.
-func (p *publisher) keep(ch *channel) amqp.Message {
+// keep makes a finished message lasting and returns it with its chunk, nil if it has memory of its own. The next one begins behind it.
+func (p *publisher) keep(ch *channel) (amqp.Message, *queue.Chunk) {
 	m := ch.content.message
 	ch.content.message = nil
 	if p.building != ch {
-		return m[:len(m):len(m)]
+		return m[:len(m):len(m)], nil
 	}
 	p.building = nil
-	start := len(p.chunk)
-	p.chunk = p.chunk[:start+len(m)]
-	return p.chunk[start : start+len(m) : start+len(m)]
+	k := p.chunk
+	start := len(k.Bytes)
+	k.Bytes = k.Bytes[:start+len(m)]
+	return k.Bytes[start : start+len(m) : start+len(m)], k
 }
 
 // drop forgets the message that a channel was building.
@@ -130,14 +146,10 @@ func (p *publisher) drop(ch *channel) {
 	ch.content.message = nil
 }
 
-// release gives the unfinished chunk back while the connection has nothing to do, for the next to fill on.
+// release gives the unfinished chunk away while the connection has nothing to do, for the next to fill on.
 func (p *publisher) release() {
-	if p.building != nil || p.chunk == nil {
-		return
-	}
-	b := p.chunk[len(p.chunk):len(p.chunk):cap(p.chunk)]
-	p.chunk = nil
-	if cap(b) >= ownMemory {
-		chunks.Put(&b)
+	if p.building == nil && p.chunk != nil {
+		unfinished.Put(p.chunk)
+		p.chunk = nil
 	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"leveret/amqp"
 	"leveret/frame"
@@ -12,7 +13,8 @@ import (
 type consumer struct {
 	queue.Consumer
 	channel *channel
-	prefix  []byte // of its basic.deliver frames: up to the delivery tag
+	prefix  []byte   // of its basic.deliver frames: up to the delivery tag
+	header  [19]byte // of its header frames: up to the properties, sizes not filled in
 }
 
 // base is the queue's side of the consumer; that of no consumer is nil.
@@ -31,6 +33,7 @@ func newConsumer(ch *channel, tag string) *consumer {
 	c.prefix = append(c.prefix, frame.TypeMethod, byte(ch.number>>8), byte(ch.number), 0, 0, 0, 0)
 	c.prefix = binary.BigEndian.AppendUint32(c.prefix, uint32(amqp.MethodBasicDeliver))
 	c.prefix = append(append(c.prefix, byte(len(tag))), tag...)
+	c.header = [19]byte{0: frame.TypeHeader, 1: byte(ch.number >> 8), 2: byte(ch.number), 8: byte(amqp.ClassBasic)}
 	return c
 }
 
@@ -62,6 +65,10 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 func (o *outbox) deliver(c *consumer, tag uint64, m amqp.Message, redelivered bool) {
 	o.start()
 	address, properties, body := m.Split()
+	if len(body) < shareBody && (o.conn.frameMax == 0 || len(body) <= int(o.conn.frameMax)-frame.Overhead) {
+		o.deliverSmall(c, tag, redelivered, address, properties, body)
+		return
+	}
 	b := o.out.bytes
 	start := len(b)
 	b = append(b, c.prefix...)
@@ -71,6 +78,45 @@ func (o *outbox) deliver(c *consumer, tag uint64, m amqp.Message, redelivered bo
 	binary.BigEndian.PutUint32(b[start+3:], uint32(len(b)-start-frame.HeaderSize))
 	o.out.bytes = append(b, frame.End)
 	size := o.out.content(c.channel.number, o.conn.frameMax, properties, body, start)
+	o.out.deliveries += size
+	o.deliveries += size
+}
+
+// deliverSmall appends a delivery whose body fits into one frame: all three frames in one go, with one look at the buffer's room.
+func (o *outbox) deliverSmall(c *consumer, tag uint64, redelivered bool, address, properties, body []byte) {
+	method := len(c.prefix) + 8 + 1 + len(address)
+	size := method + 1 + frame.Overhead + headerFixed + len(properties)
+	if len(body) > 0 {
+		size += frame.Overhead + len(body)
+	}
+	b := slices.Grow(o.out.bytes, size)
+	start := len(b)
+	b = b[:start+size]
+	o.out.bytes = b
+	at := b[start:]
+	n := copy(at, c.prefix)
+	binary.BigEndian.PutUint32(at[3:], uint32(method-frame.HeaderSize))
+	binary.BigEndian.PutUint64(at[n:], tag)
+	at[n+8] = bit(redelivered)
+	copy(at[n+9:], address)
+	at[method] = frame.End
+
+	at = at[method+1:]
+	n = frame.HeaderSize + headerFixed + len(properties)
+	copy(at, c.header[:])
+	binary.BigEndian.PutUint32(at[3:], uint32(headerFixed+len(properties)))
+	binary.BigEndian.PutUint64(at[frame.HeaderSize+4:], uint64(len(body)))
+	copy(at[frame.HeaderSize+headerFixed:], properties)
+	at[n] = frame.End
+
+	if len(body) > 0 {
+		at = at[n+1:]
+		at[0], at[1], at[2] = frame.TypeBody, c.header[1], c.header[2]
+		binary.BigEndian.PutUint32(at[3:], uint32(len(body)))
+		copy(at[frame.HeaderSize:], body)
+		at[frame.HeaderSize+len(body)] = frame.End
+	}
+	o.out.size += size
 	o.out.deliveries += size
 	o.deliveries += size
 }
@@ -86,12 +132,12 @@ func bit(b bool) byte {
 func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remaining int) {
 	ch := g.channel
 	o := &ch.conn.out
-	if o.closed {
-		return
-	}
 	ch.deliveryTag++
 	if !g.noAck {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq}, false)
+	}
+	if o.closed {
+		return
 	}
 	_, properties, body := m.Split()
 	o.withContent(ch, &amqp.BasicGetOk{

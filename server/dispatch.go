@@ -81,8 +81,11 @@ func (c *connection) channelMethod(ch *channel, id amqp.MethodID, arguments []by
 		return nil
 	}
 	c.handOver()
-	if ch.closing || c.state != stateRunning {
-		return nil // a settle before it was wrong
+	if c.state != stateRunning {
+		return nil
+	}
+	if ch.closing { // a settle before it was wrong
+		return c.closingMethod(ch, id, arguments)
 	}
 	if id == amqp.MethodQueueDelete {
 		c.out.holdNotices()

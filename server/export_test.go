@@ -34,8 +34,8 @@ func (s *Server) Waiting() (all, deliveries int) {
 	return all, deliveries
 }
 
-// SetAlarm raises or ends the memory alarm, whatever the memory. The server's own watch must be off: no memory limit.
-func (s *Server) SetAlarm(on bool) { s.memory.set(on, s.noteAlarm) }
+// HoldAlarm raises or ends the memory alarm, whatever the memory, and keeps it so. There must be no memory limit.
+func (s *Server) HoldAlarm(on bool) { s.memory.set(on, s.noteAlarm) }
 
 // Whole is what the short way of a publish found in the input.
 type Whole struct {

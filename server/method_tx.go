@@ -80,7 +80,7 @@ func (ch *channel) txCommit() error {
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
-		c.enqueue(ch, t.message, &t.route, t.mandatory)
+		c.enqueue(ch, t.message, nil, &t.route, t.mandatory)
 	}
 	c.out.mu.Lock()
 	for _, s := range tx.settles {

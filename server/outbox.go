@@ -19,7 +19,8 @@ const (
 	// directLimit is how many bytes a queue or a reader writes by itself; more is the writer's work.
 	directLimit = 32 << 10
 	// shareBody is the size from which a body is not copied into the outgoing bytes but written from where it stands.
-	shareBody = 16 << 10
+	// Messages in chunks are smaller than that, so nothing that is written refers to a chunk.
+	shareBody = ownMemory
 )
 
 // outbox is the outgoing side of a connection: the one mutex that queues and the connection's reader share. See the package comment.

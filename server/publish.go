@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+
 	"leveret/amqp"
 	"leveret/exchange"
 	"leveret/queue"
@@ -15,23 +17,25 @@ const batchBytes = 1 << 20
 type publisher struct {
 	method   amqp.BasicPublish // decoded into again and again
 	index    amqp.PropertyIndex
-	now      int64 // Unix ms, read once a batch
-	chunk    []byte
+	plain    []byte // the properties that index is of, if it holds for other messages too
+	now      int64  // Unix ms, read once a batch
+	chunk    *queue.Chunk
 	building *channel // whose message grows at the chunk's end
 
-	routes  routes
-	routing vhost.Routing
-	filled  []*target   // with messages to hand over
-	bytes   int         // of them
-	whole   bool        // a transaction is being committed: nothing is handed over before all of it is there
-	replies []replyTo   // direct replies to hand over
-	logged  store.Batch // what goes into the log
-	confirm []*channel  // with publishes that were not confirmed
-	settles []settle    // not looked at
-	settled gather      // looked at, to hand over
-	runs    []*queue.Queue
-	pressed []*target // that may have too much in their mailboxes
-	touched []*outbox // with direct replies to flush
+	routes    routes
+	routing   vhost.Routing
+	filled    []*target   // with messages to hand over
+	bytes     int         // of them
+	published bool        // something was published since the last look at the alarm
+	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
+	replies   []replyTo   // direct replies to hand over
+	logged    store.Batch // what goes into the log
+	confirm   []*channel  // with publishes that were not confirmed
+	settles   []settle    // not looked at
+	settled   gather      // looked at, to hand over
+	runs      []*queue.Queue
+	pressed   []*target // that may have too much in their mailboxes
+	touched   []*outbox // with direct replies to flush
 }
 
 // inspected are the properties that a publish is checked for.
@@ -49,26 +53,28 @@ func (c *connection) publish(ch *channel) error {
 		return amqp.ImmediateNotImplemented().At(amqp.MethodBasicPublish)
 	}
 	c.counted.Published++
+	p.published = true
 	m := amqp.Message(t.message)
 	r, rewritten, err := c.destination(ch, m)
 	if err != nil {
 		p.drop(ch)
 		return at(err, amqp.MethodBasicPublish)
 	}
+	var k *queue.Chunk
 	if rewritten != nil {
 		p.drop(ch)
 		m = rewritten
 	} else {
-		m = p.keep(ch)
+		m, k = p.keep(ch)
 	}
 	if ch.tx != nil {
-		return ch.tx.publish(c, m, r, t.mandatory)
+		return ch.tx.publish(c, bytes.Clone(m), r, t.mandatory)
 	}
 	if ch.confirming {
 		ch.published++
 		p.willConfirm(ch)
 	}
-	c.enqueue(ch, m, r, t.mandatory)
+	c.enqueue(ch, m, k, r, t.mandatory)
 	return nil
 }
 
@@ -89,7 +95,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		}
 	}
 	raw := m[amqp.MessageHeadSize+len(address):][:t.properties]
-	if err := amqp.ScanProperties(raw, &p.index); err != nil {
+	if err := p.scan(raw); err != nil {
 		return nil, nil, err
 	}
 	m.SetProperties(t.properties, &p.index, p.now)
@@ -102,16 +108,38 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 	return r, nil, err
 }
 
-// enqueue gathers a message for the queues of its route.
-func (c *connection) enqueue(ch *channel, m amqp.Message, r *route, mandatory bool) {
+// maxPlain is the longest encoded properties that are remembered.
+const maxPlain = 64
+
+// scan indexes the properties. Publishers tend to send the same ones again and again; if they hold nothing that has to be looked
+// at in each message, the index of the message before serves.
+func (p *publisher) scan(raw []byte) error {
+	if len(p.plain) > 0 && bytes.Equal(raw, p.plain) {
+		return nil
+	}
+	p.plain = p.plain[:0]
+	if err := amqp.ScanProperties(raw, &p.index); err != nil {
+		return err
+	}
+	if p.index.Flags&(inspected|amqp.FlagCorrelationID|amqp.FlagMessageID) == 0 && raw[1]&moreFlags == 0 && len(raw) <= maxPlain {
+		p.plain = append(p.plain, raw...)
+	}
+	return nil
+}
+
+// enqueue gathers a message, in chunk k if that is not nil, for the queues of its route.
+func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *route, mandatory bool) {
 	p := &c.publisher
 	if r.reply != nil {
-		p.replies = append(p.replies, replyTo{r.reply, m})
+		p.replies = append(p.replies, replyTo{r.reply, bytes.Clone(m)})
 		return
 	}
 	if len(r.targets) == 0 {
 		c.unroutable(ch, m, mandatory)
 		return
+	}
+	if k != nil {
+		k.Hold(len(r.targets))
 	}
 	logged := r.durable && m.Persistent()
 	if logged {
@@ -127,7 +155,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, r *route, mandatory bo
 			p.logged.To(t.queue.Options().ID)
 			t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
 		}
-		full = t.batch.Add(m) || full
+		full = t.batch.Add(m, k) || full
 	}
 	c.counted.Routed++
 	if p.bytes += len(m); (full || p.bytes >= batchBytes) && !p.whole {
@@ -220,9 +248,10 @@ func (c *connection) runQueues() {
 
 // waitRoom holds the reader while a queue that it published to has too much on its hands, or the broker lacks memory.
 func (p *publisher) waitRoom(c *connection) {
-	if len(p.pressed) == 0 {
+	if !p.published {
 		return
 	}
+	p.published = false
 	for i, t := range p.pressed {
 		t.queue.WaitRoom(c.stop)
 		t.pressed = false

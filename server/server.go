@@ -46,9 +46,10 @@ type Server struct {
 	running     int // connections that are open
 	closing     bool
 
-	stop    chan struct{}
-	readers sync.WaitGroup // goroutines: accepting, reading, watching
-	writers sync.WaitGroup
+	stop     chan struct{}
+	stopOnce sync.Once
+	readers  sync.WaitGroup // goroutines: accepting, reading, watching
+	writers  sync.WaitGroup
 }
 
 type listener struct {
@@ -166,6 +167,7 @@ func (s *Server) accept(l listener) {
 		}
 		c := s.newConnection(nc)
 		if !s.add(c) {
+			c.deadline.Stop()
 			nc.Close()
 			return
 		}
@@ -237,7 +239,7 @@ func (s *Server) Close(ctx context.Context) error {
 		c.kill(amqp.NodeStopping())
 	}
 	gone := make(chan struct{})
-	close(s.stop)
+	s.stopOnce.Do(func() { close(s.stop) })
 	go func() {
 		s.readers.Wait()
 		s.writers.Wait()

