@@ -44,7 +44,7 @@ func (p *step) deleteChunk(key []byte) {
 
 func (p *step) write(tx *bbolt.Tx) error {
 	for _, w := range p.puts {
-		if err := tx.Bucket(w.bucket).Put(w.key, w.value); err != nil {
+		if err := putValue(tx.Bucket(w.bucket), w.key, w.value); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (s *Disk) checkpoint(free []*segment) error {
 	err := s.root.update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketSegments)
 		for _, seg := range segments {
-			if err := b.Put(uint64Key(seg.id), seg.encode()); err != nil {
+			if err := putValue(b, uint64Key(seg.id), seg.encode()); err != nil {
 				return err
 			}
 		}
@@ -248,31 +248,4 @@ func (x *index) saved(segments []*segment) {
 		clear(seg.chunks[len(alive):])
 		seg.chunks = alive
 	}
-}
-
-// encode is the segment's value in the root file.
-func (seg *segment) encode() []byte {
-	flags := uint64(0)
-	if seg.moved {
-		flags |= 1
-	}
-	if seg.punched {
-		flags |= 2
-	}
-	b := binary.AppendUvarint(nil, seg.pos)
-	b = binary.AppendUvarint(b, seg.end-seg.pos)
-	b = binary.AppendUvarint(b, uint64(seg.size))
-	return binary.AppendUvarint(b, flags)
-}
-
-// decodeSegment is its inverse.
-func decodeSegment(id uint64, b []byte) (*segment, bool) {
-	c := cursor{src: b}
-	seg := &segment{id: id, sealed: true, saved: true}
-	seg.pos = c.uvarint()
-	seg.end = seg.pos + c.uvarint()
-	seg.size = int64(c.uvarint())
-	flags := c.uvarint()
-	seg.moved, seg.punched = flags&1 != 0, flags&2 != 0
-	return seg, !c.short && len(c.src) == 0
 }

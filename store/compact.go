@@ -241,7 +241,7 @@ func (s *Disk) punch(seg *segment, found []location) error {
 	punched := segment{pos: seg.pos, end: seg.end, size: seg.size, punched: true}
 	if !seg.punched {
 		err := s.root.update(func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketSegments).Put(uint64Key(seg.id), punched.encode())
+			return putValue(tx.Bucket(bucketSegments), uint64Key(seg.id), punched.encode())
 		})
 		if err != nil {
 			return err

@@ -1,11 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,6 +107,9 @@ func checkVersion(tx *bbolt.Tx) error {
 			return fmt.Errorf("no bucket %s: %w", name, ErrCorrupt)
 		}
 	}
+	if err := eachValue(tx.Bucket(bucketMeta), func(_, _ []byte) error { return nil }); err != nil {
+		return err
+	}
 	if v := number(tx, keyVersion); v != formatVersion {
 		return fmt.Errorf("version %d: %w", v, ErrVersion)
 	}
@@ -116,13 +117,13 @@ func checkVersion(tx *bbolt.Tx) error {
 }
 
 func putNumber(tx *bbolt.Tx, key []byte, v uint64) error {
-	return tx.Bucket(bucketMeta).Put(key, binary.BigEndian.AppendUint64(nil, v))
+	return putValue(tx.Bucket(bucketMeta), key, uint64Key(v))
 }
 
-// number reads a number of the meta bucket; zero when it is not there.
+// number reads a number of the meta bucket, all of which were checked when the file was opened; zero when it is not there.
 func number(tx *bbolt.Tx, key []byte) uint64 {
-	if v := tx.Bucket(bucketMeta).Get(key); len(v) == 8 {
-		return binary.BigEndian.Uint64(v)
+	if v, err := openValue(key, tx.Bucket(bucketMeta).Get(key)); err == nil {
+		return keyUint64(v)
 	}
 	return 0
 }
@@ -202,101 +203,4 @@ func (r *root) close() {
 	case r.wake <- struct{}{}:
 	default:
 	}
-}
-
-// commitDefinitions is the change behind Commit.
-func commitDefinitions(tx *bbolt.Tx, changes []Change) error {
-	for _, c := range changes {
-		b, err := tx.CreateBucketIfNotExists([]byte(definitionsPrefix + c.Bucket))
-		if err != nil {
-			return err
-		}
-		if c.Value == nil {
-			err = b.Delete([]byte(c.Key))
-		} else {
-			err = b.Put([]byte(c.Key), c.Value)
-		}
-		if err != nil {
-			return fmt.Errorf("commit %q in %q: %w", c.Key, c.Bucket, err)
-		}
-	}
-	return nil
-}
-
-// load is the work behind Load. It copies the bucket a thousand keys at a time, so that a slow caller holds no transaction open.
-func (r *root) load(bucket string, each func(key string, value []byte) error) error {
-	const atOnce = 1000
-	from := []byte{}
-	for more := true; more; {
-		var keys, values [][]byte
-		err := r.db.View(func(tx *bbolt.Tx) error {
-			b := tx.Bucket([]byte(definitionsPrefix + bucket))
-			if b == nil {
-				return nil
-			}
-			c := b.Cursor()
-			for k, v := c.Seek(from); k != nil && len(keys) < atOnce; k, v = c.Next() {
-				keys, values = append(keys, slices.Clone(k)), append(values, slices.Clone(v))
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		for i, key := range keys {
-			if err := each(string(key), values[i]); err != nil {
-				return err
-			}
-		}
-		if more = len(keys) == atOnce; more {
-			from = append(keys[atOnce-1], 0)
-		}
-	}
-	return nil
-}
-
-func (k chunkKey) encode() []byte {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, 24), k.segment)
-	b = binary.BigEndian.AppendUint64(b, k.queue)
-	return binary.BigEndian.AppendUint64(b, k.first)
-}
-
-func parseChunkKey(b []byte) (k chunkKey, ok bool) {
-	if len(b) != 24 {
-		return k, false
-	}
-	return chunkKey{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}, true
-}
-
-func uint64Key(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
-
-// keyUint64 is its inverse; a key of another length yields zero.
-func keyUint64(b []byte) uint64 {
-	if len(b) != 8 {
-		return 0
-	}
-	return binary.BigEndian.Uint64(b)
-}
-
-// encodeSummary is the value in the chunks bucket.
-func (c *chunk) encodeSummary() []byte {
-	b := binary.AppendUvarint(make([]byte, 0, 24), c.last-c.first)
-	b = binary.AppendUvarint(b, uint64(c.n))
-	b = binary.AppendUvarint(b, uint64(c.bytes))
-	return binary.AppendUvarint(b, uint64(c.disk))
-}
-
-// encodeLive is the value in the acks bucket; nil when all entries are live and there are no holes.
-func (c *chunk) encodeLive() []byte {
-	if c.bits == nil && c.floor == c.first {
-		return nil
-	}
-	if c.bits == nil {
-		return binary.AppendUvarint(nil, c.floor-c.first)
-	}
-	b := append(make([]byte, 0, 2+8*len(c.bits)), 0)
-	for _, w := range c.bits {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
-	return b
 }

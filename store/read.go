@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"os"
@@ -224,8 +225,14 @@ func (s *Disk) entriesOf(c chunk) ([]byte, error) {
 	}
 	var entries []byte
 	err := s.root.db.View(func(tx *bbolt.Tx) error {
-		entries = slices.Clone(tx.Bucket(bucketEntries).Get(c.key().encode()))
-		return nil
+		key := c.key().encode()
+		sealed := tx.Bucket(bucketEntries).Get(key)
+		if sealed == nil {
+			return nil
+		}
+		v, err := openValue(key, sealed)
+		entries = slices.Clone(v)
+		return err
 	})
 	return entries, err
 }
@@ -280,7 +287,7 @@ func (s *Disk) readRun(queue uint64, found []location, w *Window) error {
 		} else {
 			err = os.ErrClosed // for the next one
 		}
-		if body, ok := bodyOfRecord(record, seg.position(m.offset)); ok {
+		if body, ok := messageOf(record, seg, queue, m); ok {
 			w.Messages = append(w.Messages, Message{Seq: m.seq, Tag: m.tag, Body: body, Transient: seg.spilled})
 		} else if s.index.live(queue, m.seq, seg.spilled) {
 			s.counters.damaged.Add(1)
@@ -294,7 +301,9 @@ func (s *Disk) readRun(queue uint64, found []location, w *Window) error {
 // survivor returns the record of a position from the root file; nil if there is none.
 func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 	err = s.root.db.View(func(tx *bbolt.Tx) error {
-		record = slices.Clone(tx.Bucket(bucketBodies).Get(uint64Key(pos)))
+		if sealed := tx.Bucket(bucketBodies).Get(uint64Key(pos)); len(sealed) > 4 {
+			record = slices.Clone(sealed[:len(sealed)-4]) // it has a checksum of its own
+		}
 		return nil
 	})
 	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
@@ -303,17 +312,32 @@ func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 	return record, err
 }
 
-// bodyOfRecord returns the body of a valid publish record.
-func bodyOfRecord(record []byte, pos uint64) ([]byte, bool) {
-	if n := checkRecord(record, pos); n == 0 || n != len(record) {
+// messageOf returns the body of a valid publish record that holds the message sought.
+func messageOf(src []byte, seg *segment, queue uint64, m location) ([]byte, bool) {
+	if n := checkRecord(src, seg.position(m.offset)); n == 0 || n != len(src) {
 		return nil, false
 	}
-	c := cursor{src: record[recordHead:]}
+	c := cursor{src: src[recordHead:]}
 	if kind, flags := c.byte(), c.byte(); kind != recordPublish {
 		return nil, false
 	} else if flags&flagTag != 0 {
 		c.uint32()
 	}
 	body := c.bytes(c.uvarint())
-	return body, !c.short
+	return body, !c.short && (seg.spilled || c.names(queue, m.seq))
+}
+
+// names says whether the pairs that follow have one of the queue with the sequence.
+func (c *cursor) names(queue, seq uint64) bool {
+	n := c.uvarint()
+	if n > uint64(len(c.src))/9 {
+		return false
+	}
+	seqs := c.src[uint64(len(c.src))-8*n:]
+	for i := range n {
+		if q := c.uvarint(); q == queue && binary.LittleEndian.Uint64(seqs[8*i:]) == seq {
+			return true
+		}
+	}
+	return false
 }

@@ -122,7 +122,7 @@ func (r *recovery) loadRoot() error {
 		r.maxID = number(tx, keySegment)
 		s.report.Clean = number(tx, keyClean) == 1
 		s.root.queueID.Store(max(1, number(tx, keyQueue)))
-		err := tx.Bucket(bucketSegments).ForEach(func(k, v []byte) error {
+		err := eachValue(tx.Bucket(bucketSegments), func(k, v []byte) error {
 			seg, ok := decodeSegment(keyUint64(k), v)
 			if !ok {
 				return fmt.Errorf("entry of segment %x: %w", k, ErrCorrupt)
@@ -134,7 +134,7 @@ func (r *recovery) loadRoot() error {
 		if err != nil {
 			return err
 		}
-		err = tx.Bucket(bucketQueues).ForEach(func(k, v []byte) error {
+		err = eachValue(tx.Bucket(bucketQueues), func(k, v []byte) error {
 			c := cursor{src: v}
 			l := &lane{id: keyUint64(k), next: c.uvarint(), saved: true}
 			s.index.lanes[l.id] = l
@@ -158,7 +158,7 @@ func (s *Disk) seeQueue(id uint64) {
 func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 	x := r.s.index
 	acks := tx.Bucket(bucketAcks)
-	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+	err := eachValue(tx.Bucket(bucketChunks), func(k, v []byte) error {
 		key, ok := parseChunkKey(k)
 		if !ok {
 			return fmt.Errorf("chunk key %x: %w", k, ErrCorrupt)
@@ -168,7 +168,14 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 			return nil // from a checkpoint that did not come to its end
 		}
 		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
-		if !c.decode(v, acks.Get(k)) {
+		var live []byte
+		if sealed := acks.Get(k); sealed != nil {
+			var err error
+			if live, err = openValue(k, sealed); err != nil {
+				return err
+			}
+		}
+		if !c.decode(v, live) {
 			return fmt.Errorf("chunk %+v: %w", key, ErrCorrupt)
 		}
 		l := x.lane(key.queue)

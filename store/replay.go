@@ -133,37 +133,6 @@ func (p *replayer) gap(g gap) {
 	})
 }
 
-// decode reads a chunk's summary and its live state.
-func (c *chunk) decode(summary, live []byte) bool {
-	in := cursor{src: summary}
-	c.last = c.first + in.uvarint()
-	c.n = int(in.uvarint())
-	c.bytes, c.disk = int64(in.uvarint()), int64(in.uvarint())
-	c.live = c.n
-	if in.short || c.last < c.first || c.n <= 0 {
-		return false
-	}
-	switch {
-	case len(live) == 0:
-	case live[0] != 0:
-		in = cursor{src: live}
-		c.floor = c.first + in.uvarint()
-		c.live = int(c.last+1) - int(c.floor)
-	default:
-		in = cursor{src: live[1:]}
-		c.live = 0
-		c.bits = make([]uint64, 0, len(in.src)/8)
-		for len(in.src) > 0 {
-			c.bits = append(c.bits, in.uint64())
-		}
-		c.live = countBits(c.bits)
-		if uint64(len(c.bits)) != (c.last-c.first)/64+1 {
-			return false
-		}
-	}
-	return !in.short && c.live >= 0 && c.live <= c.n
-}
-
 // summarize makes the states that Queues tells. Sizes of chunks of which only a part is live are counted from their entries.
 func (s *Disk) summarize() {
 	for id, l := range s.index.lanes {
