@@ -12,9 +12,6 @@ type User struct {
 // Name is the user's name, as it appears in errors and in the user-id property.
 func (u *User) Name() string { return u.name }
 
-// Exists reports whether the account is still there.
-func (u *User) Exists() bool { return u.auth.directory.Load().entries[u.name] != nil }
-
 // HasTag reports whether the account carries a tag at this moment.
 func (u *User) HasTag(tag string) bool {
 	e := u.auth.directory.Load().entries[u.name]

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"leveret/amqp"
@@ -87,8 +88,8 @@ func (c *client) login(t target) error {
 		Response:         []byte("\x00" + t.user + "\x00" + t.password),
 		Locale:           "en_US",
 	}, amqp.MethodConnectionTune)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the broker hung up: is the password right?")
+	if errors.Is(err, errHungUp) {
+		return fmt.Errorf("%w: is the password right?", err) // old brokers say no more than this
 	}
 	if err != nil {
 		return err
@@ -234,8 +235,16 @@ func (c *client) fill() error {
 	if n > 0 {
 		return nil
 	}
-	if err == nil {
-		return io.ErrNoProgress
+	return hungUp(err)
+}
+
+// errHungUp is a socket that the broker closed without closing the connection.
+var errHungUp = errors.New("the broker hung up")
+
+// hungUp gives the many errors of a socket that is gone one name.
+func hungUp(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		return errHungUp
 	}
 	return err
 }

@@ -175,5 +175,5 @@ func (s *consumer) flush() error {
 	if interrupted(err) {
 		return fmt.Errorf("the broker has not read acknowledgements for %s", s.client.timeout)
 	}
-	return err
+	return hungUp(err)
 }

@@ -29,11 +29,19 @@ type fakeBroker struct {
 	nackAll      bool
 	dropAll      bool   // take messages and deliver none
 	closeChannel int    // close the channel at this publish
+	closeAll     int    // close the connection at this publish
+	hangUp       int    // close the socket at this publish
+	returnAll    bool   // return every message
+	strayConfirm bool   // confirm a message that was not published
+	blockFirst   bool   // say that publishers are blocked, and take a second message as the end of it
+	cancel       bool   // cancel consumers at the first publish
 	frameMax     uint32 // 0: no limit
 	confirmLast  int    // confirm so many at a time, with multiple, the last of them first alone
 }
 
 type fakeQueue struct {
+	durable   bool
+	arguments amqp.Table
 	messages  [][]byte
 	consumers []*fakeConsumer
 	next      int
@@ -205,7 +213,7 @@ func (b *fakeBroker) declare(s *fakeSession, m *amqp.QueueDeclare) {
 			return
 		}
 		b.declared++
-		b.queues[m.Queue] = &fakeQueue{}
+		b.queues[m.Queue] = &fakeQueue{durable: m.Durable, arguments: m.Arguments}
 	}
 	s.send(1, &amqp.QueueDeclareOk{Queue: m.Queue})
 }
@@ -218,7 +226,18 @@ func (s *fakeSession) publish() error {
 		s.send(1, &amqp.ChannelClose{ReplyCode: e.Code, ReplyText: e.Text, ClassID: e.Class, MethodID: e.Method})
 		return nil
 	}
+	if fault := s.fault(); fault != nil {
+		return fault
+	}
+	if b.returnAll {
+		s.send(1, &amqp.BasicReturn{ReplyCode: 312, ReplyText: "NO_ROUTE", RoutingKey: []byte(s.key)})
+		s.conn.Write(frame.AppendContentHeader(nil, 1, amqp.ClassBasic, 0, []byte{0, 0}))
+		return nil
+	}
 	q := b.queues[s.key]
+	if q == nil && b.deleted > 0 {
+		return nil // what was still on its way when the run cleaned up
+	}
 	if q == nil {
 		panic(fmt.Sprintf("published to %q, which was not declared", s.key))
 	}
@@ -229,6 +248,28 @@ func (s *fakeSession) publish() error {
 	if s.confirms && !b.confirmNone {
 		s.waiting = append(s.waiting, s.published)
 		s.confirm()
+	}
+	return nil
+}
+
+// fault commits what was ordered for this publish.
+func (s *fakeSession) fault() error {
+	b := s.broker
+	switch {
+	case b.closeAll > 0 && s.published == uint64(b.closeAll):
+		s.send(0, &amqp.ConnectionClose{ReplyCode: 320, ReplyText: "CONNECTION_FORCED - maintenance"})
+	case b.hangUp > 0 && s.published == uint64(b.hangUp):
+		return errHangUp
+	case b.strayConfirm:
+		s.send(1, &amqp.BasicAck{DeliveryTag: 1 << 40})
+	case b.blockFirst && s.published == 1:
+		s.send(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
+	case b.cancel:
+		for _, q := range b.queues {
+			for _, c := range q.consumers {
+				c.session.send(1, &amqp.BasicCancel{ConsumerTag: "ctag"})
+			}
+		}
 	}
 	return nil
 }

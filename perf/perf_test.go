@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,12 @@ func TestBrokersErrors(t *testing.T) {
 		{"channel closed", func(b *fakeBroker) { b.closeChannel = 100 }, nil,
 			"the broker closed the channel at basic.publish: 404 NOT_FOUND - no exchange 'x' in vhost '/'"},
 		{"channel closed amid confirms", func(b *fakeBroker) { b.closeChannel = 100 }, func(o *perf.Options) { o.Window = 10 }, "404 NOT_FOUND"},
+		{"connection closed", func(b *fakeBroker) { b.closeAll = 10 }, nil, "the broker closed the connection: 320 CONNECTION_FORCED - maintenance"},
+		{"socket closed", func(b *fakeBroker) { b.hangUp = 10 }, nil, "the broker hung up"},
+		{"consumer cancelled", func(b *fakeBroker) { b.cancel = true },
+			func(o *perf.Options) { o.Count, o.Duration = 0, 10*time.Second }, "the broker cancelled a consumer"},
+		{"confirm of nothing", func(b *fakeBroker) { b.strayConfirm = true }, func(o *perf.Options) { o.Window = 10 }, "the broker confirmed delivery tag 1099511627776"},
+		{"confirm without being asked", func(b *fakeBroker) { b.strayConfirm = true }, nil, "the broker confirms on a channel without confirms"},
 		{"no such queue", nil, func(o *perf.Options) { o.Passive, o.Queue = true, "none" }, "queue.declare: the broker closed the channel"},
 		{"no confirms", func(b *fakeBroker) { b.confirmNone = true },
 			func(o *perf.Options) { o.Window, o.Timeout = 10, 100*time.Millisecond }, "the broker has confirmed nothing for 100ms"},
@@ -192,13 +199,55 @@ func TestBrokersErrors(t *testing.T) {
 			b := startFake(t, tt.broker)
 			_, err := perf.Run(t.Context(), options(b, tt.change), nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %s", err, tt.want)
+				t.Fatalf("got %v, want %s", err, tt.want)
 			}
 			var closed *perf.ClosedError
-			if errors.As(err, &closed) != strings.Contains(tt.want, "404") && tt.name != "no such queue" {
+			if errors.As(err, &closed) != strings.Contains(err.Error(), "the broker closed the c") {
 				t.Errorf("a ClosedError is what the broker closed something with: %v", err)
 			}
 		})
+	}
+}
+
+func TestReturnedMessagesAreNotMissing(t *testing.T) {
+	b := startFake(t, func(b *fakeBroker) { b.returnAll = true })
+	r := run(t, options(b, func(o *perf.Options) { o.Mandatory = true }))
+	if r.Returned != 2000 || r.Received != 0 || r.Missing != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestBlockedProducersAreTold has a broker that says it is low on memory, and confirms nothing: that is no error, and progress tells it.
+func TestBlockedProducersAreTold(t *testing.T) {
+	b := startFake(t, func(b *fakeBroker) { b.blockFirst, b.confirmNone = true, true })
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(b, func(o *perf.Options) { o.Window, o.Timeout = 10, 200*time.Millisecond })
+	_, err := perf.Run(ctx, o, func(p perf.Progress) {
+		if !p.Blocked || !strings.HasSuffix(p.String(), "blocked by the broker") {
+			t.Errorf("progress %s", p)
+		}
+		cancel()
+	})
+	if err == nil || !strings.Contains(err.Error(), "10 messages are still not confirmed") {
+		t.Errorf("got %v: the confirms are still missing at the end", err)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	tests := []struct {
+		progress perf.Progress
+		want     string
+	}{
+		{perf.Progress{Elapsed: 1500 * time.Millisecond, Published: 1234.4, Received: 0}, "  1.5s  published 1,234/s  received 0/s"},
+		{perf.Progress{
+			Elapsed: time.Minute, Published: 1e6, Confirmed: 999, Received: 12,
+			Delivery: perf.Latency{Count: 1, P50: 10, P99: 2000}, Confirm: perf.Latency{Count: 1, P50: 1.5, P99: 3e6}, Blocked: true,
+		}, " 60.0s  published 1,000,000/s  confirmed 999/s (p50 1.5 us, p99 3.00 s)  received 12/s (p50 10.0 us, p99 2.00 ms)  blocked by the broker"},
+	}
+	for _, tt := range tests {
+		if got := tt.progress.String(); got != tt.want {
+			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
 	}
 }
 
@@ -254,12 +303,15 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestArgumentsReachTheBroker(t *testing.T) {
+func TestQueuesAreDeclaredAsAsked(t *testing.T) {
 	b := startFake(t, nil)
-	run(t, options(b, func(o *perf.Options) {
-		o.Arguments, o.Durable = amqp.Table{{Name: "x-max-length", Value: int64(5)}}, false
-	}))
-	// The fake takes any arguments: that they decode is what is shown here.
+	want := amqp.Table{{Name: "x-max-length", Value: int64(5)}}
+	run(t, options(b, func(o *perf.Options) { o.Arguments, o.Durable, o.Queue, o.Queues = want, false, "work", 2 }))
+	for _, name := range []string{"work.1", "work.2"} {
+		if q := b.queues[name]; q == nil || q.durable || !reflect.DeepEqual(q.arguments, want) {
+			t.Errorf("%s: %+v", name, q)
+		}
+	}
 }
 
 func TestReportIsJSON(t *testing.T) {

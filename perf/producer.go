@@ -41,10 +41,14 @@ func (p *producer) publish() error {
 		if n == 0 {
 			break
 		}
-		if err := p.write(n, at); err != nil {
-			if p.run.stopping() {
-				break // the wait was cut short
-			}
+		err = p.write(n, at)
+		if errors.Is(err, errHungUp) {
+			p.run.pause(p.idle, time.Second) // for the reader, who may have the broker's reason
+		}
+		if p.run.stopping() {
+			break // a write that fails was cut short
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -117,9 +121,9 @@ func (p *producer) write(n uint64, at int64) error {
 	p.sent.Add(n)
 	p.next = (p.next + int(n)) % p.template.len()
 	if interrupted(err) {
-		err = fmt.Errorf("the broker has not read for %s", p.client.timeout)
+		return fmt.Errorf("the broker has not read for %s", p.client.timeout)
 	}
-	return err
+	return hungUp(err)
 }
 
 // awaitConfirms waits for the rest. Messages of a write that was cut short are not waited for.
