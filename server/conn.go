@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -51,6 +52,7 @@ type connection struct {
 
 	state     connState
 	ended     bool        // torn down
+	broken    bool        // the input is no sequence of frames any more
 	deadline  *time.Timer // closes the socket when the handshake, or the end, takes too long
 	heart     heartbeat
 	user      *auth.User
@@ -108,7 +110,9 @@ func (c *connection) serve() {
 	c.deadline.Stop()
 	c.heart.stop()
 	c.teardown()
+	c.publishCounters()
 	c.out.fail()
+	c.in.free()
 	c.logEnd(err)
 }
 
@@ -139,6 +143,9 @@ func (c *connection) handleInput() {
 	if c.state == stateHeader && !c.protocolHeader() {
 		return
 	}
+	if c.broken && bytes.Contains(c.in.pending(), closeOkFrame) {
+		c.out.Conn.Close()
+	}
 	for c.state != stateDone {
 		if n := c.wholePublish(); n > 0 {
 			c.in.consume(n)
@@ -163,9 +170,13 @@ func (c *connection) brokenFrame(err error) {
 	if c.state < stateClosing {
 		c.fail(nil, err)
 	}
+	c.broken = true
 	c.finish(lingerSilent)
 	c.in.consume(len(c.in.pending()))
 }
+
+// closeOkFrame is what a client sends that has understood. It is all that is looked for behind a broken frame.
+var closeOkFrame = frame.AppendMethod(nil, 0, &amqp.ConnectionCloseOk{})
 
 // wait holds a publisher back while there is no room for what it sends; see the package comment.
 func (c *connection) wait() {

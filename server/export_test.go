@@ -34,7 +34,7 @@ func (s *Server) Waiting() (all, deliveries int) {
 	return all, deliveries
 }
 
-// HoldAlarm raises or ends the memory alarm, whatever the memory, and keeps it so. There must be no memory limit.
+// HoldAlarm raises or ends the memory alarm, whatever the memory. It lasts on a server that does not serve: nobody watches the memory there.
 func (s *Server) HoldAlarm(on bool) { s.memory.set(on, s.noteAlarm) }
 
 // Whole is what the short way of a publish found in the input.

@@ -34,8 +34,8 @@ func (c *connection) protocolHeader() bool {
 	if !bytes.Equal(first, header091) && !bytes.Equal(first, header090) {
 		c.log.Warn("not an AMQP 0-9-1 client", "bytes", first)
 		c.in.consume(len(got))
-		c.out.raw8(header091)
-		c.out.Flush(true)
+		c.out.Conn.SetWriteDeadline(time.Now().Add(lingerSilent))
+		c.out.Conn.Write(header091) // the first octets on this socket: they do not have to wait for a writer
 		c.out.Conn.Close()
 		c.state = stateDone
 		return false
@@ -54,15 +54,6 @@ func (c *connection) protocolHeader() bool {
 		Locales:          []byte("en_US"),
 	})
 	return true
-}
-
-// raw8 appends a protocol header, which is no frame.
-func (o *outbox) raw8(header []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.start()
-	o.out.bytes = append(o.out.bytes, header...)
-	o.out.size += len(header)
 }
 
 // properties is what the server tells of itself. Clients branch on product and version, so these name the broker whose behaviour

@@ -83,10 +83,8 @@ func (o *outbox) beat() {
 	}
 	o.start()
 	o.out.bytes = frame.AppendHeartbeat(o.out.bytes)
-	o.out.size += len(o.out.bytes)
+	o.out.size += frame.Overhead
+	o.out.beats += frame.Overhead
 	o.mu.Unlock()
 	o.Flush(true)
-	o.mu.Lock()
-	o.sent = 0
-	o.mu.Unlock()
 }

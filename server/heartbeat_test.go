@@ -85,9 +85,7 @@ func TestHeartbeatNone(t *testing.T) {
 // A client that is held back by the alarm is not blamed for what the server does not read, and still gets heartbeats.
 func TestHeartbeatBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := testOptions()
-		r := newRig(t, o, store.NewMemory())
-		r.Serve()
+		r := newRig(t, testOptions(), store.NewMemory())
 		defer r.stop()
 		c := r.pipe()
 		defer c.conn.Close()

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
@@ -33,15 +34,47 @@ func (m *memory) look(samples []metrics.Sample) uint64 {
 // watch looks at the memory until stop is closed, and calls change when the alarm begins or ends.
 func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	var idle idleMemory
 	tick := time.NewTicker(memoryInterval)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
 			m.set(m.limit > 0 && m.look(samples) > m.limit, change)
+			if n%idleTicks == 0 {
+				idle.giveBack()
+			}
 		}
+	}
+}
+
+const (
+	// idleTicks is how often, in looks at the memory, it is asked whether memory should be given back.
+	idleTicks = 50
+	// idleGarbage is how many bytes that nobody needs any more make it worth it, and
+	idleGarbage = 24 << 20
+	// idleAllocated is how many may have been allocated meanwhile in a process that counts as idle.
+	idleAllocated = 8 << 20
+)
+
+// idleMemory gives memory back to the operating system after the load is gone: an idle process allocates nothing, so the runtime would not
+// collect its garbage for minutes.
+type idleMemory struct{ allocated uint64 }
+
+func (i *idleMemory) giveBack() {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(samples)
+	allocated, objects, live, free := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64()
+	was := i.allocated
+	i.allocated = allocated
+	garbage := objects - min(live, objects) + free
+	if allocated-was < idleAllocated && garbage > idleGarbage {
+		debug.FreeOSMemory()
 	}
 }
 

@@ -31,7 +31,7 @@ type outbox struct {
 	out        outgoing // appended, not yet on its way
 	deliveries int      // bytes of deliveries in out and on their way
 	onTheWay   int      // bytes that the writer has in hand
-	sent       int      // bytes written since the last heartbeat was due
+	sent       int      // bytes, heartbeats aside, that went on their way since a heartbeat was due
 	touched    bool     // somebody appended and will flush
 	writing    bool     // somebody writes
 	closed     bool     // nothing is appended any more
@@ -52,6 +52,7 @@ type outgoing struct {
 	sealed     int
 	size       int // all bytes
 	deliveries int // of these, deliveries
+	beats      int // of these, heartbeats
 }
 
 // Lock locks the outbox for deliveries; see queue.Outbox.

@@ -93,28 +93,40 @@ func (in *input) makeRoom() {
 		in.to = copy(in.buf, in.buf[in.from:in.to])
 		in.from = 0
 	}
+	if in.to < len(in.buf) || in.to < readBuffer {
+		return
+	}
+	in.move(make([]byte, min(2*len(in.buf), in.to+max(frame.Missing(in.buf[:in.to]), 1))))
+}
+
+// take makes sure that there is a buffer with room.
+func (in *input) take() {
 	if in.to < len(in.buf) {
 		return
 	}
-	grown := make([]byte, min(2*len(in.buf), in.to+max(frame.Missing(in.buf[:in.to]), 1)))
-	copy(grown, in.buf[:in.to])
-	in.buf = grown
+	in.move(*readBuffers.Get().(*[]byte))
 }
 
-func (in *input) take() {
-	if in.buf == nil {
-		in.buf = *readBuffers.Get().(*[]byte)
-		in.from, in.to = 0, 0
-	}
+// move carries what is pending over to another buffer.
+func (in *input) move(to []byte) {
+	n := copy(to, in.pending())
+	in.free()
+	in.buf, in.to = to, n
 }
 
-// release gives the buffer back while the connection waits, if nothing is in it.
+// smallPending is how much a waiting connection may keep in a buffer of just that size instead of a whole read buffer.
+const smallPending = 32 << 10
+
+// release gives the buffer back while the connection waits; the beginning of a frame that is in it is kept in as little memory as it needs,
+// so that many clients that send slowly pin no more than what they have sent.
 func (in *input) release() {
 	if in.idle != nil {
 		in.idle()
 	}
-	if in.buf != nil && in.from == in.to {
+	if in.from == in.to {
 		in.free()
+	} else if n := in.to - in.from; len(in.buf) == readBuffer && n <= smallPending {
+		in.move(make([]byte, n))
 	}
 }
 

@@ -108,13 +108,13 @@ func (o *outbox) takeLocked() outgoing {
 	out := o.out
 	o.out = outgoing{}
 	o.onTheWay = out.size
+	o.sent += out.size - out.beats
 	return out
 }
 
 // wroteLocked accounts for what was written. It returns whether more has come in meanwhile, else the writing is over, and the consumers that have room again.
 func (o *outbox) wroteLocked(out *outgoing) (more bool, waiters []*consumer) {
 	o.onTheWay = 0
-	o.sent += out.size
 	o.deliveries -= out.deliveries
 	if o.deliveries < deliveryLimit/2 {
 		waiters, o.waiters = o.waiters, nil
