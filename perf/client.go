@@ -73,6 +73,7 @@ func dial(ctx context.Context, t target, o *Options) (*client, error) {
 // largestFrame is what the client asks for of a broker that has no limit.
 const largestFrame = 128 << 10
 
+// login goes through the handshake, up to an open channel [AMQP 0-9-1, 2.2.4].
 func (c *client) login(t target) error {
 	c.conn.SetDeadline(time.Now().Add(c.timeout))
 	defer c.conn.SetDeadline(time.Time{})
@@ -110,6 +111,7 @@ func (c *client) login(t target) error {
 	return err
 }
 
+// clientProperties ask for what makes errors clear: a close frame after a bad login, and notice of alarms and cancelled consumers.
 var clientProperties = amqp.Table{
 	{Name: "product", Value: "leveret perf"},
 	{Name: "capabilities", Value: amqp.Table{
@@ -127,6 +129,7 @@ func (c *client) call(m amqp.Method, reply amqp.MethodID) (amqp.Method, error) {
 	return c.ask(channelNumber, m, reply)
 }
 
+// ask is call on any channel, without a deadline of its own.
 func (c *client) ask(channel uint16, m amqp.Method, reply amqp.MethodID) (amqp.Method, error) {
 	if err := c.send(channel, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.ID(), err)
@@ -138,6 +141,7 @@ func (c *client) ask(channel uint16, m amqp.Method, reply amqp.MethodID) (amqp.M
 	return answer, nil
 }
 
+// send writes one method. It is for set-up and the end of a run, where an allocation does not matter.
 func (c *client) send(channel uint16, m amqp.Method) error {
 	_, err := c.conn.Write(frame.AppendMethod(nil, channel, m))
 	return err
@@ -182,6 +186,7 @@ func closing(f frame.Frame) error {
 	return nil
 }
 
+// methodID puts the two numbers of a close method together; both are 0 if it complains about no method.
 func methodID(class, method uint16) amqp.MethodID {
 	return amqp.MethodID(uint32(class)<<16 | uint32(method))
 }
@@ -252,6 +257,7 @@ func hungUp(err error) error {
 // interrupt makes a read that waits, and every later one, fail at once with [os.ErrDeadlineExceeded].
 func (c *client) interrupt() { c.conn.SetReadDeadline(time.Unix(1, 0)) }
 
+// interrupted tells the error of a deadline that has passed, whoever set it.
 func interrupted(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // close says goodbye and does not insist on an answer.
