@@ -62,7 +62,7 @@ func dial(ctx context.Context, t target, o *Options) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	c := &client{conn: conn, timeout: o.Timeout, frameMax: frame.MinSize, buf: make([]byte, 64<<10)}
+	c := &client{conn: conn, timeout: o.Timeout, frameMax: frame.MinSize, buf: make([]byte, firstBuffer)}
 	if err := c.login(t); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("log in to %s: %w", t.address, err)
@@ -228,11 +228,18 @@ func (c *client) batch(each func(f frame.Frame) error) error {
 	}
 }
 
-// fill reads once, behind what is left over from before. The buffer is made to hold at least one frame of the largest size.
+// Thousands of connections that have little to read keep small buffers; one that has much gets a large one, for fewer reads.
+const (
+	firstBuffer = 16 << 10
+	readBuffer  = 256 << 10
+)
+
+// fill reads once, behind what is left over from before. The buffer grows when reads fill it, and as far as a frame asks for.
 func (c *client) fill() error {
+	full := c.end == len(c.buf)
 	c.end = copy(c.buf, c.buf[c.start:c.end])
 	c.start = 0
-	if c.end == len(c.buf) {
+	if c.end == len(c.buf) || full && len(c.buf) < readBuffer {
 		c.buf = append(c.buf, make([]byte, len(c.buf))...)
 	}
 	n, err := c.conn.Read(c.buf[c.end:])

@@ -19,6 +19,7 @@ type producer struct {
 	window   *window // nil without confirms
 	limit    uint64  // messages to publish, 0 for no limit
 	step     int64   // nanoseconds from one message to the next, 0 for as fast as it goes
+	phase    int64   // nanoseconds to the first one, so that producers don't all write at once
 
 	next    int           // the template's next message
 	sent    atomic.Uint64 // messages that are written whole
@@ -81,11 +82,11 @@ func (p *producer) due() (n uint64, at int64, err error) {
 // pace waits for the time of the next message and returns how many are due by then. What they carry is the time at which they should have
 // gone out, so what the broker holds up counts as latency.
 func (p *producer) pace(most, sent uint64) (n uint64, at int64) {
-	at = int64(sent) * p.step
+	at = p.phase + int64(sent)*p.step
 	if wait := time.Duration(at - p.run.now()); wait > 0 && !p.run.pause(p.idle, wait) {
 		return 0, 0
 	}
-	due := uint64(p.run.now()/p.step) + 1
+	due := uint64(max(0, p.run.now()-p.phase)/p.step) + 1
 	return min(most, max(due, sent+1)-sent), at
 }
 

@@ -200,6 +200,7 @@ func (r *run) addProducer(ctx context.Context, i int) error {
 	p := &producer{run: r, client: c, template: newTemplate(share(r.queues, i, r.options.Producers), &r.options, r.id, c.frameMax)}
 	if r.options.Rate > 0 {
 		p.step = max(1, int64(producers)*int64(time.Second)/int64(r.options.Rate))
+		p.phase = p.step / int64(producers) * int64(i)
 	}
 	// The count is divided evenly; the first producers take one more each if it does not go up.
 	if p.limit = r.options.Count / producers; uint64(i) < r.options.Count%producers {
