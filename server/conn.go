@@ -212,6 +212,11 @@ func (c *connection) fail(ch *channel, err error) {
 		c.log.Error("internal error", "error", err)
 		e = amqp.Internal()
 	}
+	if c.state == stateHeader { // no frame may be sent before the headers agree
+		c.state = stateDone
+		c.out.Conn.Close()
+		return
+	}
 	c.handOver()
 	if ch != nil && e.Soft() {
 		c.log.Warn("channel error", "channel", ch.number, "error", e.Text, "method", methodName(e))
