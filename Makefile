@@ -44,12 +44,13 @@ conformance: build ## run the conformance checks (LEVERET_CONFORMANCE names thei
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
-	@grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' --exclude-dir=testdata . | \
+	@failed=; \
 	while IFS=: read -r file _ target; do \
-		name=$${target#func }; \
-		echo "$$(dirname "$$file") $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
-	done
+		dir=$$(dirname "$$file") name=$${target#func }; \
+		echo "$$dir $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir" || failed="$$failed $$dir:$$name"; \
+	done < <(grep -rno --include='*_test.go' --exclude-dir=testdata -E '^func Fuzz[A-Za-z0-9_]+' .); \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern BENCHTIME=1s COUNT=1)
