@@ -26,6 +26,7 @@ type publisher struct {
 	routing   vhost.Routing
 	filled    []*target   // with messages to hand over
 	bytes     int         // of them
+	gone      uint64      // messages for queues that had closed
 	published bool        // something was published since the last look at the alarm
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
@@ -169,6 +170,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	if !mandatory {
 		c.counted.Unroutable++
+		c.server.drops.note(c, dropUnroutable, m)
 		return
 	}
 	c.counted.Returned++
@@ -190,6 +192,8 @@ func (c *connection) handOver() {
 		p.push()
 	}
 	p.bytes = 0
+	c.counted.QueueGone += p.gone
+	p.gone = 0
 	c.deliverReplies()
 	c.handOverSettled()
 	c.confirmPublished(lsn)
@@ -200,12 +204,15 @@ func (c *connection) handOver() {
 func (p *publisher) push() {
 	pairs := p.logged.Pairs()
 	for i, t := range p.filled {
+		n := t.batch.Len()
 		first, run := t.queue.Push(t.batch)
 		t.batch = nil
 		if run {
 			p.runs = append(p.runs, t.queue)
 		}
-		if first > 0 {
+		if first == 0 {
+			p.gone += uint64(n)
+		} else {
 			for _, at := range t.pairs {
 				pairs[at.index].Seq = first + uint64(at.position)
 			}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -57,7 +58,7 @@ func TestNothingIsLost(t *testing.T) {
 	l := newLedger()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	end := time.Now().Add(3 * time.Second)
+	end := time.Now().Add(2 * time.Second)
 	errs := make(chan error, 16)
 	var all sync.WaitGroup
 	play := func(i uint64, life func(*rand.Rand, *client, *ledger) error) {
@@ -114,12 +115,11 @@ func publishSome(rnd *rand.Rand, c *client, l *ledger) error {
 		n := 1 + rnd.IntN(400)
 		first := l.numbers(n)
 		for i := range uint64(n) {
-			size := 8
+			size := 8 + rnd.IntN(100)
 			if rnd.IntN(50) == 0 {
-				size = rnd.IntN(100_000) + 8
+				size += rnd.IntN(100_000)
 			}
-			body := make([]byte, size)
-			binary.BigEndian.PutUint64(body, first+i)
+			body := bodyOf(first+i, size)
 			p := amqp.Properties{Flags: amqp.FlagDeliveryMode, DeliveryMode: uint8(1 + rnd.IntN(2))}
 			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(raceQueues[rnd.IntN(3)])}, &p, body)
 		}
@@ -144,14 +144,73 @@ func publishSome(rnd *rand.Rand, c *client, l *ledger) error {
 	return nil // without goodbye: the socket just closes
 }
 
+// bodyOf is a message's body, which tells its number and is the same octet behind it.
+func bodyOf(number uint64, size int) []byte {
+	body := bytes.Repeat([]byte{byte(number)}, size)
+	binary.BigEndian.PutUint64(body, number)
+	return body
+}
+
+// numberOf reads the number of a body, and checks the rest of it.
+func numberOf(body []byte) (uint64, error) {
+	if len(body) < 8 {
+		return 0, fmt.Errorf("a body of %d octets", len(body))
+	}
+	number := binary.BigEndian.Uint64(body)
+	if !bytes.Equal(body, bodyOf(number, len(body))) {
+		return 0, fmt.Errorf("the body of message %d is not its own: %.40x", number, body)
+	}
+	return number, nil
+}
+
 // consumeSome consumes from all queues, settles in every way, and ends properly or not.
 func consumeSome(rnd *rand.Rand, c *client, l *ledger) error {
-	c.add(1, &amqp.BasicQos{PrefetchCount: uint16(1 + rnd.IntN(100)), Global: rnd.IntN(3) == 0})
-	for _, q := range raceQueues {
-		c.add(1, &amqp.BasicConsume{Queue: q, ConsumerTag: q, NoWait: true})
-	}
-	s := &settler{c: c, l: l, rnd: rnd, held: map[uint64]uint64{}}
+	s := &settler{c: c, l: l, rnd: rnd, noAck: rnd.IntN(5) == 0}
+	s.consume()
 	return s.live(50 + rnd.IntN(500))
+}
+
+// consume starts the consumers.
+func (s *settler) consume() {
+	s.held = map[uint64]uint64{}
+	s.c.add(1, &amqp.BasicQos{PrefetchCount: uint16(1 + s.rnd.IntN(100)), Global: s.rnd.IntN(3) == 0})
+	for _, q := range raceQueues {
+		s.c.add(1, &amqp.BasicConsume{Queue: q, ConsumerTag: q, NoWait: true, NoAck: s.noAck})
+	}
+}
+
+// reopen closes the channel with all it holds, and starts anew.
+func (s *settler) reopen() error {
+	s.c.add(1, &amqp.ChannelClose{})
+	if err := s.until(amqp.MethodChannelCloseOk); err != nil {
+		return err
+	}
+	s.recovering = 0
+	s.c.add(1, &amqp.ChannelOpen{})
+	if err := s.until(amqp.MethodChannelOpenOk); err != nil {
+		return err
+	}
+	s.consume()
+	return s.c.flush()
+}
+
+// until writes what was added and takes what comes before an answer.
+func (s *settler) until(answer amqp.MethodID) error {
+	if err := s.c.flush(); err != nil {
+		return err
+	}
+	for {
+		f, err := s.c.next()
+		if err != nil {
+			return fmt.Errorf("waiting for %s: %w", answer, err)
+		}
+		if f.Type == frame.TypeMethod && f.MethodID() == answer {
+			return nil
+		}
+		if err := s.hear(f); err != nil {
+			return err
+		}
+	}
 }
 
 // settler settles what one channel gets.
@@ -159,8 +218,11 @@ type settler struct {
 	c     *client
 	l     *ledger
 	rnd   *rand.Rand
+	noAck bool
 	held  map[uint64]uint64 // by delivery tag
 	acked []uint64          // by this connection
+
+	recovering int // recovers without answer: what comes before it comes back
 }
 
 // live takes n deliveries, fewer if nothing comes for a while.
@@ -168,20 +230,23 @@ func (s *settler) live(n int) error {
 	if err := s.c.flush(); err != nil {
 		return err
 	}
-	s.c.patience = 50 * time.Millisecond
 	for range n {
+		s.c.patience = 50 * time.Millisecond
 		f, err := s.c.next()
+		s.c.patience = patience
 		if isTimeout(err) {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if f.Type != frame.TypeMethod || f.MethodID() != amqp.MethodBasicDeliver {
-			continue // qos-ok, recover-ok
-		}
-		if err := s.take(f); err != nil {
+		if err := s.hear(f); err != nil {
 			return err
+		}
+		if s.rnd.IntN(200) == 0 {
+			if err := s.reopen(); err != nil {
+				return err
+			}
 		}
 		s.settle()
 		if s.rnd.IntN(4) == 0 {
@@ -190,8 +255,24 @@ func (s *settler) live(n int) error {
 			}
 		}
 	}
-	s.c.patience = patience
 	return s.end()
+}
+
+// hear takes in what the server says.
+func (s *settler) hear(f frame.Frame) error {
+	if f.Type != frame.TypeMethod {
+		return fmt.Errorf("unexpected %s", frame.Dump(f))
+	}
+	switch f.MethodID() {
+	case amqp.MethodBasicDeliver:
+		return s.take(f)
+	case amqp.MethodBasicRecoverOk:
+		s.recovering--
+	case amqp.MethodBasicQosOk:
+	default:
+		return fmt.Errorf("unexpected %s", frame.Dump(f))
+	}
+	return nil
 }
 
 func (s *settler) take(f frame.Frame) error {
@@ -200,14 +281,19 @@ func (s *settler) take(f frame.Frame) error {
 		return err
 	}
 	tag, redelivered := m.DeliveryTag, m.Redelivered
-	s.c.patience = patience // a message that has begun will end
 	body, err := s.c.content()
-	s.c.patience = 50 * time.Millisecond
 	if err != nil {
 		return err
 	}
-	number := binary.BigEndian.Uint64(body)
-	s.held[tag] = number
+	number, err := numberOf(body)
+	if err != nil {
+		return err
+	}
+	if s.noAck {
+		s.acked = append(s.acked, number)
+	} else if s.recovering == 0 {
+		s.held[tag] = number
+	}
 	s.l.note(func() {
 		s.l.offered[number]++
 		if !redelivered {
@@ -230,6 +316,7 @@ func (s *settler) settle() {
 				return
 			}
 			s.c.add(1, &amqp.BasicRecover{Requeue: true})
+			s.recovering++
 			clear(s.held)
 			return
 		default:
@@ -243,28 +330,15 @@ func (s *settler) settle() {
 
 // end closes properly, so that all acks count, or breaks the connection, so that nobody knows.
 func (s *settler) end() error {
-	proper := s.rnd.IntN(3) > 0
-	if proper {
+	proper := s.noAck || s.rnd.IntN(3) > 0 // what went to a consumer without acks and was not read is lost
+	if !proper {
+		if err := s.c.flush(); err != nil {
+			return err
+		}
+	} else {
 		s.c.add(0, &amqp.ConnectionClose{})
-	}
-	if err := s.c.flush(); err != nil {
-		return err
-	}
-	for proper {
-		f, err := s.c.next()
-		if err != nil {
-			return fmt.Errorf("waiting for close-ok: %w", err)
-		}
-		if f.Type == frame.TypeMethod && (f.MethodID() == amqp.MethodChannelClose || f.MethodID() == amqp.MethodConnectionClose) {
-			return fmt.Errorf("closed by the server: %s", frame.Dump(f))
-		}
-		if f.Type == frame.TypeMethod && f.MethodID() == amqp.MethodConnectionCloseOk {
-			break
-		}
-		if f.Type == frame.TypeMethod && f.MethodID() == amqp.MethodBasicDeliver {
-			if err := s.take(f); err != nil {
-				return err
-			}
+		if err := s.until(amqp.MethodConnectionCloseOk); err != nil {
+			return err
 		}
 	}
 	s.l.note(func() {
@@ -333,7 +407,9 @@ func (c *client) get(queue string, noAck bool, l *ledger) (tag, number uint64, e
 	if err != nil {
 		return 0, 0, err
 	}
-	number = binary.BigEndian.Uint64(body)
+	if number, err = numberOf(body); err != nil {
+		return 0, 0, err
+	}
 	l.note(func() {
 		l.offered[number]++
 		if !redelivered {

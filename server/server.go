@@ -36,6 +36,7 @@ type Server struct {
 
 	ids         atomic.Uint64
 	totals      totals
+	drops       drops
 	confirmed   atomic.Uint64
 	unconfirmed unconfirmed
 	vhosts      sync.Map // name -> *vhost.VHost
@@ -219,7 +220,8 @@ func (s *Server) tend() {
 		select {
 		case <-s.stop:
 			return
-		case <-tick.C:
+		case now := <-tick.C:
+			s.drops.tell(s.log, s.totals.read(), now)
 			s.vhosts.Range(func(_, v any) bool {
 				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
 					q.Tend()
