@@ -13,6 +13,10 @@ import (
 // batchBytes is how many bytes of messages a reader gathers before it hands them over.
 const batchBytes = 1 << 20
 
+// inlineBytes is how many bytes of messages are little enough for the reader to run their queue by itself: a full batch of small ones. What
+// the queue delivers is then still in this core's cache.
+const inlineBytes = 32 << 10
+
 // publisher is the publishing side of a connection: what its reader has gathered and not handed over. It belongs to the reader.
 type publisher struct {
 	method   amqp.BasicPublish // decoded into again and again
@@ -191,13 +195,14 @@ func (c *connection) handOver() {
 	} else if len(p.filled) > 0 {
 		p.push()
 	}
+	small := p.bytes <= inlineBytes
 	p.bytes = 0
 	c.counted.QueueGone += p.gone
 	p.gone = 0
 	c.deliverReplies()
 	c.handOverSettled()
 	c.confirmPublished(lsn)
-	c.runQueues()
+	c.runQueues(small)
 }
 
 // push gives each queue its batch. Under the log's lock, if anything goes to the log.
@@ -238,12 +243,12 @@ func (c *connection) handOverSettled() {
 	p.settled.reset()
 }
 
-// runQueues runs the queues that this batch has woken: a single one right here, since the reader has nothing better to do; several on
-// goroutines of their own.
-func (c *connection) runQueues() {
+// runQueues runs the queues that this batch has woken: a single one with little to do right here, which saves waking a goroutine; else
+// on goroutines of their own, so that the reader reads on.
+func (c *connection) runQueues(small bool) {
 	p := &c.publisher
 	for i, q := range p.runs {
-		if len(p.runs) == 1 {
+		if small && len(p.runs) == 1 {
 			q.RunHere()
 		} else {
 			go q.Run()
