@@ -94,9 +94,12 @@ func (s *Disk) settleIn(queue uint64, ranges []Range) error {
 	x := s.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.applied < upto && x.ended == nil {
+	for x.applied < upto {
 		if l := x.lanes[queue]; l != nil && l.next > ranges[len(ranges)-1].Last {
 			break
+		}
+		if x.ended != nil {
+			return x.ended
 		}
 		x.moved.Wait()
 	}
