@@ -36,6 +36,7 @@ func benchmarkLoopback(b *testing.B, size int, ack bool) {
 		p.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, bytes.Repeat([]byte{'x'}, size))
 	}
 	batch := p.out
+	p.out = nil
 	rounds := max(1, b.N/pipelined)
 	written := make(chan error, 1)
 	b.SetBytes(int64(size))
