@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"leveret/amqp"
 	"leveret/frame"
@@ -57,8 +58,8 @@ func publish(c *client, key string, p *amqp.Properties, mandatory bool) {
 func (c *client) silent(why string) {
 	c.t.Helper()
 	synctest.Wait()
-	c.patience = 1
-	defer func() { c.patience = patience }()
+	defer func(before time.Duration) { c.patience = before }(c.patience)
+	c.patience = time.Second
 	if f, err := c.next(); !isTimeout(err) {
 		c.t.Fatalf("%s: got %s (%v), want nothing", why, frame.Dump(f), err)
 	}

@@ -69,7 +69,8 @@ type connection struct {
 	stop      chan struct{} // closed when the connection is to end, whatever the reader waits for
 	reason    atomic.Pointer[amqp.Error]
 	lost      atomic.Bool // the heartbeat ran out
-	blocked   atomic.Bool // held back by an alarm
+	held      bool        // the next publish waits for an alarm to end
+	blocked   atomic.Bool // it has published while an alarm is on
 }
 
 // clientProperties is what the broker uses of the client's properties in connection.start-ok.

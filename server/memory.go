@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"leveret/amqp"
 )
 
 // memoryInterval is how often the memory in use is looked at.
@@ -123,29 +121,3 @@ func (m *memory) wait() <-chan struct{} {
 
 // tight reports whether outboxes should hold less than usual.
 func (m *memory) tight() bool { return m.alarm.Load() }
-
-// waitAlarm holds the reader of a connection that has published while an alarm is on. The client is told if it wants to be.
-//
-// [connection.blocked]: an extension of RabbitMQ: sent once, only to clients that announced it, only when they publish.
-func (c *connection) waitAlarm() {
-	cleared := c.server.memory.wait()
-	if cleared == nil {
-		return
-	}
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
-		c.out.Flush(true)
-	}
-	c.heart.blocked.Store(true)
-	c.blocked.Store(true)
-	select {
-	case <-cleared:
-	case <-c.stop:
-	}
-	c.blocked.Store(false)
-	c.heart.blocked.Store(false)
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionUnblocked{})
-		c.out.Flush(true)
-	}
-}

@@ -258,19 +258,21 @@ func (c *connection) runQueues(small bool) {
 	p.runs = p.runs[:0]
 }
 
-// waitRoom holds the reader while a queue that it published to has too much on its hands, or the broker lacks memory.
+// waitRoom holds the reader while a queue that it published to has too much on its hands. It slows down for one queue with a backlog at
+// most, so that many of them do not add up.
 func (p *publisher) waitRoom(c *connection) {
 	if !p.published {
 		return
 	}
 	p.published = false
+	patience := queue.FlowWait
 	for i, t := range p.pressed {
-		t.queue.WaitRoom(c.stop)
+		patience = t.queue.WaitRoom(c.stop, patience)
 		t.pressed = false
 		p.pressed[i] = nil
 	}
 	p.pressed = p.pressed[:0]
-	c.waitAlarm()
+	c.noteAlarm()
 }
 
 // forget drops what the publisher has noted of a channel that ends; its confirms are not sent any more.

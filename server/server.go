@@ -136,16 +136,8 @@ func (s *Server) Serve() {
 	for _, l := range s.listeners {
 		s.readers.Go(func() { s.accept(l) })
 	}
-	s.readers.Go(func() { s.memory.watch(s.stop, s.noteAlarm) })
+	s.readers.Go(func() { s.memory.watch(s.stop, s.alarmChanged) })
 	s.readers.Go(s.tend)
-}
-
-func (s *Server) noteAlarm(on bool) {
-	if on {
-		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
-		return
-	}
-	s.log.Info("memory alarm is over")
 }
 
 // acceptRetry is how long accepting pauses when the system has no more descriptors.

@@ -69,6 +69,15 @@ var connectionStates = []struct {
 		c.mustFlush()
 		c.expect(amqp.MethodConnectionBlocked)
 	}, told: true},
+	{name: "held by an alarm", prepare: func(_ *testing.T, r *rig, c *client) {
+		c.mustOpen()
+		r.HoldAlarm(true)
+		for range 2 {
+			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("x"))
+			c.mustFlush()
+			synctest.Wait()
+		}
+	}, told: true},
 	{name: "closing a channel", prepare: func(_ *testing.T, _ *rig, c *client) {
 		c.mustOpen()
 		c.call(1, &amqp.BasicGet{Queue: "none"}, amqp.MethodChannelClose)

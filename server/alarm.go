@@ -1,0 +1,79 @@
+package server
+
+import "leveret/amqp"
+
+// While an alarm is on, a connection that publishes is told (connection.blocked), and held at its next publish: not before, so that a
+// client which heeds the notice can go on to ack what it was delivered, and make room. Nothing that it sent is dropped. The publisher's
+// reader looks for the alarm after each batch in which something was published.
+//
+// [connection.blocked]: an extension of RabbitMQ: sent once an alarm, to clients that announced it and have published.
+
+// noteAlarm makes a connection that has just published one that is held at its next publish, if an alarm is on.
+func (c *connection) noteAlarm() {
+	if c.held || c.server.memory.wait() == nil {
+		return
+	}
+	c.held = true
+	c.block()
+	if c.server.memory.wait() == nil {
+		c.unblock() // it ended meanwhile, and whoever ended it may not have seen this connection
+	}
+}
+
+// hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first.
+func (c *connection) hold() {
+	c.held = false
+	cleared := c.server.memory.wait()
+	if cleared == nil {
+		return
+	}
+	c.handOver()
+	c.publishCounters()
+	c.out.Flush(true)
+	select {
+	case <-cleared:
+	case <-c.stop:
+	}
+}
+
+// block notes that the connection is blocked, and tells the client if it wants to know.
+func (c *connection) block() {
+	c.blocked.Store(true)
+	if !c.client.blockedNotify {
+		return
+	}
+	c.out.mu.Lock()
+	if !c.out.blocked {
+		c.out.blocked = true
+		c.out.replyLocked(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
+	}
+	c.out.mu.Unlock()
+	c.out.Flush(true)
+}
+
+// unblock takes that back. It may be called from any goroutine.
+func (c *connection) unblock() {
+	c.blocked.Store(false)
+	c.out.mu.Lock()
+	told := c.out.blocked
+	if told {
+		c.out.blocked = false
+		c.out.replyLocked(0, &amqp.ConnectionUnblocked{})
+	}
+	c.out.mu.Unlock()
+	if told {
+		c.out.Flush(false)
+	}
+}
+
+// alarmChanged logs the beginning and the end of an alarm, and tells the clients of its end.
+func (s *Server) alarmChanged(on bool) {
+	if on {
+		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
+		return
+	}
+	s.log.Info("memory alarm is over", "used", s.memory.used.Load())
+	for _, c := range s.snapshot() {
+		c.unblock()
+	}
+}
