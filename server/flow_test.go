@@ -235,3 +235,24 @@ func TestRaisedLimitDelivers(t *testing.T) {
 	}
 	c.goodbye()
 }
+
+// An alarm that ends before the connection publishes again leaves nothing behind: the next one is told anew, and holds only from then on.
+func TestEachAlarmIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, testOptions(), store.NewMemory())
+		defer r.stop()
+		c := r.pipe()
+		defer c.conn.Close()
+		c.mustOpen()
+		for range 3 {
+			r.HoldAlarm(true)
+			publish(c, "none", nil, false)
+			c.expect(amqp.MethodConnectionBlocked)
+			c.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+			r.HoldAlarm(false)
+			c.expect(amqp.MethodConnectionUnblocked)
+		}
+		publish(c, "none", nil, true)
+		c.expect(amqp.MethodBasicReturn)
+	})
+}
