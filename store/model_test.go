@@ -18,7 +18,6 @@ type model struct {
 	disk    *store.Disk
 	memory  *store.Memory
 	next    map[uint64]uint64
-	deleted map[uint64]bool
 }
 
 const modelQueues = 4

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -347,7 +348,7 @@ func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		err = ErrClosed
 	}
 	return record, err

@@ -269,6 +269,7 @@ func (r *recovery) checkMissing() error {
 			if err := missing(id, fmt.Sprintf("it holds %d live messages", seg.refs)); err != nil {
 				return err
 			}
+			r.lose(seg)
 		} else if r.sizes[id] < seg.offset(seg.end) {
 			r.found(Damage{Segment: id, Offset: r.sizes[id], Size: seg.offset(seg.end) - r.sizes[id], What: "the file is cut short"})
 		}
@@ -285,6 +286,15 @@ func (r *recovery) checkMissing() error {
 		return missing(r.replay[0].header.prev, "a later one follows it")
 	}
 	return nil
+}
+
+// lose settles what stood in a segment that is gone, since its loss was accepted.
+func (r *recovery) lose(seg *segment) {
+	for _, c := range seg.chunks {
+		lost := Range{c.first, c.last}
+		r.s.logger.Error("messages are lost with their segment", "queue", c.queue, "first", lost.First, "last", lost.Last)
+		r.s.index.settle(c.queue, []Range{lost}, false)
+	}
 }
 
 // refuse notes damage with which the store does not open, unless the operator accepted it.

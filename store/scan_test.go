@@ -158,11 +158,9 @@ func TestOldBytesOfARecycledFileAreNotRead(t *testing.T) {
 		p := b.take()
 		p.place(pos + batchHead)
 		// The header says that the batch is as long as the old one, but only its first record reached the disk.
-		size := m.end - segmentHead
+		size := m.end - at - batchHead
 		if i+1 < len(m.batches) {
 			size = m.batches[i+1] - at - batchHead
-		} else {
-			size = m.end - at - batchHead
 		}
 		batchHeader{segment: 1, pos: pos, salt: 8, size: uint32(size)}.encode(fresh[at:])
 		copy(fresh[at+batchHead:], p.buf)
