@@ -137,3 +137,50 @@ func TestCommitWaitsForTheLog(t *testing.T) {
 		}
 	})
 }
+
+// In a batch of any size, what comes back comes before the confirm that covers it.
+func TestReturnsComeBeforeTheirConfirms(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	c.declare("q")
+	c.call(1, &amqp.ConfirmSelect{}, amqp.MethodConfirmSelectOk)
+	const messages = 3000
+	var want []uint64 // tags of those that come back
+	for tag := uint64(1); tag <= messages; tag++ {
+		m := &amqp.BasicPublish{RoutingKey: []byte("q"), Mandatory: true}
+		if tag%7 == 0 {
+			m.RoutingKey = []byte("nobody")
+			want = append(want, tag)
+		}
+		c.addPublish(1, m, nil, bodyOf(tag, 10))
+	}
+	c.mustFlush()
+	for confirmed := uint64(0); confirmed < messages; {
+		f, err := c.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch f.MethodID() {
+		case amqp.MethodBasicReturn:
+			body, err := c.content()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tag, err := numberOf(body); err != nil || len(want) == 0 || tag != want[0] || tag <= confirmed {
+				t.Fatalf("message %d (%v) came back; %d are confirmed, %d have to come back", tag, err, confirmed, len(want))
+			}
+			want = want[1:]
+		case amqp.MethodBasicAck:
+			var m amqp.BasicAck
+			if err := m.Decode(f.Arguments()); err != nil {
+				t.Fatal(err)
+			}
+			if confirmed = m.DeliveryTag; len(want) > 0 && want[0] <= confirmed {
+				t.Fatalf("%d are confirmed, message %d did not come back before", confirmed, want[0])
+			}
+		default:
+			t.Fatalf("unexpected %s", frame.Dump(f))
+		}
+	}
+	c.goodbye()
+}

@@ -38,7 +38,7 @@ func TestBodiesStayIntact(t *testing.T) {
 
 // churn publishes for a while, partly to nobody and partly to two queues, and reads what comes; every twentieth message that has to be acked is put back first.
 func churn(c *client, queue string, rnd *rand.Rand) error {
-	const batches, batch = 60, 100
+	const batches, batch = 30, 100
 	number := uint64(0)
 	for range batches {
 		expected := 0

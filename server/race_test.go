@@ -187,7 +187,10 @@ func (s *settler) reopen() error {
 	}
 	s.recovering = 0
 	s.c.add(1, &amqp.ChannelOpen{})
-	if err := s.until(amqp.MethodChannelOpenOk); err != nil {
+	if err := s.c.flush(); err != nil {
+		return err
+	}
+	if _, err := s.c.method(amqp.MethodChannelOpenOk); err != nil { // nothing is delivered behind close-ok
 		return err
 	}
 	s.consume()
