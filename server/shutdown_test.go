@@ -10,6 +10,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/frame"
+	"leveret/server"
 	"leveret/store"
 )
 
@@ -78,6 +79,15 @@ var connectionStates = []struct {
 			synctest.Wait()
 		}
 	}, told: true},
+	{name: "held by its own replies", prepare: func(_ *testing.T, _ *rig, c *client) {
+		c.mustOpen()
+		for range server.ReplyLimit>>20 + 1 {
+			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("nobody"), Mandatory: true}, nil, make([]byte, 1<<20))
+		}
+		flood := c.out
+		c.out = nil
+		go c.conn.Write(flood) // is not taken to its end
+	}, told: true, late: true},
 	{name: "closing a channel", prepare: func(_ *testing.T, _ *rig, c *client) {
 		c.mustOpen()
 		c.call(1, &amqp.BasicGet{Queue: "none"}, amqp.MethodChannelClose)
