@@ -157,7 +157,7 @@ func (c *client) call(channel uint16, m amqp.Method, answer amqp.MethodID) amqp.
 	return c.expect(answer)
 }
 
-// expectContent reads what follows basic.deliver, return and get-ok and returns the body.
+// content reads what follows basic.deliver, return and get-ok and returns the body.
 func (c *client) content() ([]byte, error) {
 	f, err := c.next()
 	if err != nil {
@@ -193,18 +193,6 @@ func (c *client) goodbye() {
 	c.t.Helper()
 	c.call(0, &amqp.ConnectionClose{ReplyCode: 200}, amqp.MethodConnectionCloseOk)
 	c.conn.Close()
-}
-
-// expectEnd reads until the other side has closed the socket; nothing may come before.
-func (c *client) expectEnd() {
-	c.t.Helper()
-	f, err := c.next()
-	if err == nil {
-		c.t.Fatalf("got %s, want the end of the connection", frame.Dump(f))
-	}
-	if !ended(err) {
-		c.t.Fatalf("want the end of the connection: %v", err)
-	}
 }
 
 // ended tells whether an error means that the other side is gone.
