@@ -10,10 +10,11 @@ import "leveret/amqp"
 
 // noteAlarm makes a connection that has just published one that is held at its next publish, if an alarm is on.
 func (c *connection) noteAlarm() {
-	if c.held || c.server.memory.wait() == nil {
+	alarm := c.server.memory.wait()
+	if alarm == nil || c.held == alarm {
 		return
 	}
-	c.held = true
+	c.held = alarm
 	c.block()
 	if c.server.memory.wait() == nil {
 		c.unblock() // it ended meanwhile, and whoever ended it may not have seen this connection
@@ -22,16 +23,16 @@ func (c *connection) noteAlarm() {
 
 // hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first.
 func (c *connection) hold() {
-	c.held = false
-	cleared := c.server.memory.wait()
-	if cleared == nil {
-		return
+	alarm := c.held
+	c.held = nil
+	if c.server.memory.wait() != alarm {
+		return // over; one that has begun since then is another
 	}
 	c.handOver()
 	c.publishCounters()
 	c.out.Flush(true)
 	select {
-	case <-cleared:
+	case <-alarm:
 	case <-c.stop:
 	}
 }

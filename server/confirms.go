@@ -48,6 +48,10 @@ func (c *connection) confirmPublished(lsn store.LSN) {
 	p.confirm = p.confirm[:0]
 	if waits {
 		c.server.unconfirmed.add(c)
+		// The log may have become durable since the look above, and its kick have missed this connection: look once more.
+		if now := c.server.store.Durable(); now > durable {
+			c.confirmDurable(now)
+		}
 	}
 }
 
