@@ -107,3 +107,40 @@ func privateMemory(b *testing.B) float64 {
 	}
 	return float64(kb) / 1e3
 }
+
+// BenchmarkManyQueues opens a store with ten thousand queues of one message each that was not closed in order.
+func BenchmarkManyQueues(b *testing.B) {
+	const queues = 10_000
+	dir := b.TempDir()
+	s, err := store.Open(dir, store.DefaultOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var batch store.Batch
+	for queue := range uint64(queues) {
+		batch.Publish(make([]byte, 100), 0)
+		batch.To(queue + 1)
+	}
+	lsn := s.Append(&batch, func() {
+		for i := range batch.Pairs() {
+			batch.Pairs()[i].Seq = 1
+		}
+	})
+	await(b, s, lsn)
+	for b.Loop() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = s.Close(ctx)
+		start := time.Now()
+		if s, err = store.Open(dir, store.DefaultOptions()); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(time.Since(start).Milliseconds()), "reopen_ms")
+		n := 0
+		s.Queues(func(q store.QueueState) { n += int(q.Messages) })
+		if n != queues {
+			b.Fatalf("%d messages", n)
+		}
+	}
+	_ = s.Close(context.Background())
+}

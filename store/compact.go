@@ -171,6 +171,7 @@ func (s *Disk) moveBodies(found []location) (n int, err error) {
 	return n, s.root.update(p.write)
 }
 
+// copyRun reads neighbours with one call and puts them into the step.
 func (s *Disk) copyRun(found []location, p *step) {
 	seg, first := found[0].seg, found[0].offset
 	last := found[len(found)-1]

@@ -109,6 +109,7 @@ func Open(dir string, o Options) (*Disk, error) {
 	return s, nil
 }
 
+// openLocked opens a folder that no other process can change meanwhile.
 func openLocked(dir string, o Options) (*Disk, error) {
 	if o.files == nil {
 		folder, err := openFolder(filepath.Join(dir, "log"))
@@ -142,6 +143,7 @@ func quiet(o Options) Options {
 	return o
 }
 
+// newDisk puts the parts together; nothing runs yet and nothing is read.
 func newDisk(o Options, r *root) *Disk {
 	s := &Disk{
 		options: o,
@@ -181,12 +183,14 @@ func (s *Disk) logSegments() []*segment {
 	return slices.Clone(s.segments)
 }
 
+// addSegment is called by the committer, in the order of the log.
 func (s *Disk) addSegment(seg *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.segments = append(s.segments, seg)
 }
 
+// removeSegment is called by the keeper.
 func (s *Disk) removeSegment(seg *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,6 +296,8 @@ func (s *Disk) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
+// shutDown ends the goroutines in the order in which they need each other: the committer, which writes what is pending; the
+// keeper, so that nobody else checkpoints; the last checkpoint; the root's writer.
 func (s *Disk) shutDown(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.abortOnce.Do(func() { close(s.abort) }) })
 	defer stop()

@@ -50,7 +50,7 @@ func publish(t *testing.T, s store.Store, queue, first uint64, bodies ...[]byte)
 	}))
 }
 
-func await(t *testing.T, s store.Store, lsn store.LSN) {
+func await(t testing.TB, s store.Store, lsn store.LSN) {
 	t.Helper()
 	moved := make(chan struct{}, 1)
 	s.OnDurable(func() {

@@ -154,6 +154,7 @@ type walk struct {
 	full  bool
 }
 
+// run goes from chunk to chunk. The index is locked for the look at each, not while its entries are read.
 func (k *walk) run(ranges []Range) error {
 	for _, r := range ranges {
 		k.next = r.Last

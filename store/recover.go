@@ -77,6 +77,7 @@ func (s *Disk) recover() error {
 	return nil
 }
 
+// newRecovery returns a recovery that has read nothing yet.
 func newRecovery(s *Disk) *recovery {
 	return &recovery{
 		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
@@ -157,6 +158,7 @@ func (s *Disk) seeQueue(id uint64) {
 	}
 }
 
+// loadChunks reads the summaries and live states of all chunks: about a hundred bytes for 4096 messages.
 func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 	x := r.s.index
 	acks := tx.Bucket(bucketAcks)
@@ -243,6 +245,7 @@ func (r *recovery) surveyAll() error {
 	return nil
 }
 
+// surveyFile reads a file into the one buffer that recovery has, and surveys it.
 func (r *recovery) surveyFile(id uint64, f file) (survey, error) {
 	size := int(r.sizes[id])
 	if cap(r.buffer) < size {
