@@ -70,6 +70,7 @@ type connection struct {
 	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
 	stopOnce  sync.Once
 	reason    atomic.Pointer[amqp.Error]
+	late      atomic.Bool     // the deadline passed
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
 	blocked   atomic.Bool     // it has published while an alarm is on
@@ -103,7 +104,10 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 	c.out.socket = newSocket(nc)
 	c.in = newInput(nc, c.out.raw, c.idle)
 	c.client.connectedAt = time.Now()
-	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() { nc.Close() })
+	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() {
+		c.late.Store(true)
+		nc.Close()
+	})
 	return c
 }
 
@@ -185,6 +189,7 @@ var closeOkFrame = frame.AppendMethod(nil, 0, &amqp.ConnectionCloseOk{})
 func (c *connection) wait() {
 	if c.state == stateRunning {
 		c.publisher.waitRoom(c)
+		c.holdHalfRead()
 	}
 	c.out.waitReplies()
 }
@@ -293,7 +298,9 @@ func (c *connection) logEnd(err error) {
 	switch {
 	case c.lost.Load():
 		c.log.Warn(fmt.Sprintf("missed heartbeats from client, timeout: %ds", int(c.client.heartbeatPeriod.Seconds())))
-	case c.state == stateHeader && c.visible.Load() == 0:
+	case c.late.Load() && c.state < stateRunning:
+		c.log.Warn("handshake timed out", "state", c.state.String())
+	case c.state == stateHeader && c.visible.Load() == 0 && errors.Is(err, io.EOF):
 		c.log.Debug("connection closed before it sent anything")
 	case c.state == stateDone || c.state == stateClosing:
 		c.log.Info("connection closed")
