@@ -88,6 +88,9 @@ type counters struct {
 	lastSync                                                                            atomic.Int64
 }
 
+// minSegment is the smallest segment that makes sense: room for a few batches.
+const minSegment = 64 << 10
+
 // readsAtOnce bounds the threads that paging reads hold.
 const readsAtOnce = 8
 
@@ -111,6 +114,9 @@ func Open(dir string, o Options) (*Disk, error) {
 
 // openLocked opens a folder that no other process can change meanwhile.
 func openLocked(dir string, o Options) (*Disk, error) {
+	if o.SegmentSize < minSegment {
+		return nil, fmt.Errorf("segments of %d bytes are too small, the least is %d", o.SegmentSize, minSegment)
+	}
 	if o.files == nil {
 		folder, err := openFolder(filepath.Join(dir, "log"))
 		if err != nil {
@@ -124,6 +130,10 @@ func openLocked(dir string, o Options) (*Disk, error) {
 		return nil, err
 	}
 	root.hook = o.hook
+	// The names of what was made just now have to last as well, or a power cut takes the folder with all that is confirmed.
+	if err := errors.Join(osFolder{dir}.syncDir(), osFolder{filepath.Dir(dir)}.syncDir()); err != nil {
+		return nil, errors.Join(err, root.closeFile())
+	}
 	s := newDisk(o, root)
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())

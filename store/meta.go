@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 // The root file is one bbolt database. Definitions stand in a bucket for each of the caller's, under a prefix; the rest:
@@ -103,7 +104,11 @@ func guard(work func() error) (err error) {
 
 // view reads; any number may at once, and beside the one that writes.
 func (r *root) view(look func(*bbolt.Tx) error) error {
-	return guard(func() error { return r.db.View(look) })
+	err := guard(func() error { return r.db.View(look) })
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
 }
 
 // write is for the writing goroutine, and for the start, before that runs.

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
-	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -349,9 +348,6 @@ func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
-		err = ErrClosed
-	}
 	return record, err
 }
 
