@@ -13,10 +13,17 @@ import (
 	"leveret/store"
 )
 
-// BenchmarkBacklog fills one queue with a million messages of 1 KiB, reopens the store without a clean stop's checkpoint, reads all
-// and settles it. It reports rates and what the backlog costs on disk and in memory.
+// BenchmarkBacklog fills one queue, reopens the store without a clean stop's checkpoint, reads all and settles it. It reports rates
+// and what the backlog costs on disk and in memory.
 func BenchmarkBacklog(b *testing.B) {
-	const count, size, group = 1_000_000, 1024, 256
+	for _, c := range []struct{ count, size int }{{1_000_000, 1024}, {5_000_000, 128}} {
+		b.Run(fmt.Sprintf("%dx%d", c.count, c.size), func(b *testing.B) { backlog(b, c.count, c.size) })
+	}
+}
+
+func backlog(b *testing.B, count, size int) {
+	const group = 256
+	total, bytes := float64(count), float64(count*size)
 	for b.Loop() {
 		dir := b.TempDir()
 		s, err := store.Open(dir, store.DefaultOptions())
@@ -32,11 +39,11 @@ func BenchmarkBacklog(b *testing.B) {
 		})
 		start := time.Now()
 		fill(s, count, size, group, moved)
-		b.ReportMetric(count/time.Since(start).Seconds(), "in/s")
+		b.ReportMetric(total/time.Since(start).Seconds(), "in/s")
 		runtime.GC()
 		st := s.Stats()
-		b.ReportMetric(float64(st.LogBytes+st.RootBytes-int64(st.Free)*store.DefaultOptions().SegmentSize)/(count*size), "disk/payload")
-		b.ReportMetric(float64(st.IndexBytes)/count, "index_B/msg")
+		b.ReportMetric(float64(st.LogBytes+st.RootBytes-int64(st.Free)*store.DefaultOptions().SegmentSize)/bytes, "disk/payload")
+		b.ReportMetric(float64(st.IndexBytes)/total, "index_B/msg")
 		b.ReportMetric(privateMemory(b), "anon_MB")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // stop as a crash would: without a checkpoint
@@ -49,8 +56,8 @@ func BenchmarkBacklog(b *testing.B) {
 		b.ReportMetric(float64(time.Since(start).Milliseconds()), "reopen_ms")
 		b.ReportMetric(float64(s.Report().Replayed), "replayed_segments")
 		start = time.Now()
-		drain(b, s, count)
-		b.ReportMetric(count/time.Since(start).Seconds(), "out/s")
+		drain(b, s, uint64(count))
+		b.ReportMetric(total/time.Since(start).Seconds(), "out/s")
 		if err := s.Close(context.Background()); err != nil {
 			b.Fatal(err)
 		}

@@ -95,6 +95,10 @@ func (e *examination) inspect(w io.Writer) error {
 	p.line("segments:")
 	for _, seg := range e.s.segments {
 		p.line("  %d: position %d to %d, %d bytes, %d live, %s", seg.id, seg.pos, seg.end, seg.size, seg.refs, seg.describe())
+		if n := e.r.kinds[seg.id]; n != nil {
+			p.line("     records: %d messages, %d settlements, %d dropped queues, %d ends of atomic batches",
+				n[recordPublish], n[recordSettle], n[recordDrop], n[recordGroup])
+		}
 	}
 	p.line("queues:")
 	for _, q := range e.s.recovered {

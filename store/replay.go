@@ -46,6 +46,7 @@ func (r *recovery) replaySegment(v survey, limit uint64) error {
 	if !v.sound {
 		r.found(Damage{Segment: v.id, Size: segmentHead, What: "segment header", Torn: v.header.pos >= r.promised})
 	}
+	r.kinds[seg.id] = new([recordGroup + 1]int)
 	p := &replayer{r: r, seg: seg}
 	sc := scanner{survey: v, limit: limit, record: p.record, gap: p.gap, batch: p.batch}
 	sc.scan()
@@ -78,15 +79,17 @@ func (p *replayer) record(pos uint64, offset int, src []byte) {
 		return
 	}
 	p.r.report.Records++
+	p.r.kinds[p.seg.id][p.rec.kind]++
 	switch {
 	case p.rec.kind == recordGroup:
 		p.complete(pos, p.rec.members)
 	case p.rec.flags&flagAtomic != 0:
 		p.group = append(p.group, held{pos, offset, src})
-	case len(p.group) > 0:
-		p.batch()
-		p.record(pos, offset, src)
 	default:
+		if len(p.group) > 0 { // of a batch that ended without completing it
+			p.batch()
+			_ = p.rec.parse(src[recordHead:]) // again: the group used it
+		}
 		p.apply(offset, src)
 	}
 }
