@@ -66,7 +66,8 @@ type connection struct {
 	last      *channel // the channel of the frame before
 	publisher publisher
 	counted   Counters      // by the reader alone, made visible once a batch
-	visible   atomic.Uint64 // sum of frames, for tests and heartbeat
+	spoke     bool          // the client has sent something
+	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
 	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
 	stopOnce  sync.Once
 	reason    atomic.Pointer[amqp.Error]
@@ -141,6 +142,7 @@ func (c *connection) read() error {
 		c.handOver()
 		c.publishCounters()
 		c.out.Flush(true)
+		c.closed = c.closed[:0]
 		c.wait()
 	}
 }
@@ -278,7 +280,7 @@ func (c *connection) teardown() {
 	if err := c.vhost.DeleteOwned(c.owner()); err != nil {
 		c.log.Error("an exclusive queue could not be removed from the store", "error", err)
 	}
-	c.server.forgetRunning(c)
+	c.server.forgetRunning()
 }
 
 // kill makes the reader end the connection with an error; it may be called from any goroutine.
@@ -300,7 +302,7 @@ func (c *connection) logEnd(err error) {
 		c.log.Warn(fmt.Sprintf("missed heartbeats from client, timeout: %ds", int(c.client.heartbeatPeriod.Seconds())))
 	case c.late.Load() && c.state < stateRunning:
 		c.log.Warn("handshake timed out", "state", c.state.String())
-	case c.state == stateHeader && c.visible.Load() == 0 && errors.Is(err, io.EOF):
+	case !c.spoke && errors.Is(err, io.EOF):
 		c.log.Debug("connection closed before it sent anything")
 	case c.state == stateDone || c.state == stateClosing:
 		c.log.Info("connection closed")

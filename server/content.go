@@ -26,7 +26,8 @@ type content struct {
 	properties int    // their length
 	mandatory  bool
 	immediate  bool
-	tooLarge   uint64 // the announced size, when it is over the limit: the body is dropped as it comes
+	tooLarge   uint64 // the announced size, when it is over the limit
+	drop       bool   // nothing of it is kept
 }
 
 // beginPublish handles the method of a publish: header and body follow.
@@ -44,13 +45,19 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	}
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
-	t.mandatory, t.immediate, t.tooLarge = m.Mandatory, m.Immediate, 0
+	t.mandatory, t.immediate, t.tooLarge, t.drop = m.Mandatory, m.Immediate, 0, false
 	room := p.room(ch)
 	if least := amqp.MessageHeadSize + 2 + len(m.Exchange) + len(m.RoutingKey); least > cap(room) {
 		room = p.move(ch, least)
 	}
 	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
 	return nil
+}
+
+// dropContent begins a content of which nothing is kept.
+func (t *content) dropContent(id amqp.MethodID) {
+	t.state.Begin(id)
+	t.message, t.drop = nil, true
 }
 
 // contentFrame handles a frame on a channel that is in the middle of a message, or that should be.
@@ -61,9 +68,10 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 		return err
 	}
 	switch {
+	case t.drop:
 	case event.Type == frame.TypeHeader:
 		c.contentHeader(ch, event.BodySize, event.Payload)
-	case t.tooLarge == 0:
+	default:
 		t.message = append(t.message, event.Payload...)
 	}
 	if !t.state.Done() {
@@ -85,7 +93,7 @@ func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) 
 	t.properties = len(properties)
 	c.publisher.published = true
 	if size > c.server.options.MaxMessageSize {
-		t.tooLarge = size
+		t.tooLarge, t.drop = size, true
 		return
 	}
 	if total := len(t.message) + len(properties) + int(size); total > ownMemory || total > cap(t.message) {

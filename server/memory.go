@@ -132,6 +132,9 @@ func (m *memory) set(on bool, change func(on bool)) {
 
 // wait returns a channel that is closed when the alarm ends, nil when there is none.
 func (m *memory) wait() <-chan struct{} {
+	if !m.alarm.Load() {
+		return nil
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.cleared

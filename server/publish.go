@@ -92,6 +92,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		return nil, nil, amqp.MessageTooLarge(t.tooLarge, c.server.options.MaxMessageSize)
 	}
 	address := m.Address()
+	p.routes.version = p.routes.rights.Load() // before the rights are asked: a route must not outlive what it was allowed by
 	r = p.routes.find(address)
 	var x *exchange.Exchange
 	if r == nil {
