@@ -24,6 +24,7 @@ type content struct {
 	state      frame.Content
 	message    []byte // address, properties and body, as far as they have come
 	properties int    // their length
+	total      int    // what the message will be in length
 	mandatory  bool
 	immediate  bool
 	tooLarge   uint64 // the announced size, when it is over the limit
@@ -72,7 +73,7 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 	case event.Type == frame.TypeHeader:
 		c.contentHeader(ch, event.BodySize, event.Payload)
 	default:
-		t.message = append(t.message, event.Payload...)
+		t.message = append(t.grown(len(event.Payload)), event.Payload...)
 	}
 	if !t.state.Done() {
 		return nil
@@ -87,17 +88,27 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 	return c.publish(ch)
 }
 
+// grown returns the message with room for n more bytes. It doubles, up to what was announced: memory follows what has come.
+func (t *content) grown(n int) []byte {
+	m := t.message
+	if len(m)+n <= cap(m) {
+		return m
+	}
+	return append(make([]byte, 0, min(t.total, max(2*cap(m), len(m)+n))), m...)
+}
+
 // contentHeader takes the properties and makes room for the body.
 func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) {
 	t := &ch.content
 	t.properties = len(properties)
+	t.total = len(t.message) + len(properties) + int(size)
 	c.publisher.published = true
 	if size > c.server.options.MaxMessageSize {
 		t.tooLarge, t.drop = size, true
 		return
 	}
-	if total := len(t.message) + len(properties) + int(size); total > ownMemory || total > cap(t.message) {
-		t.message = c.publisher.move(ch, total)
+	if t.total > ownMemory || t.total > cap(t.message) {
+		t.message = c.publisher.move(ch, t.total)
 	}
 	t.message = append(t.message, properties...)
 }

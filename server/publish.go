@@ -183,7 +183,10 @@ func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	c.out.returned(ch, &amqp.BasicReturn{
 		ReplyCode: amqp.CodeNoRoute, ReplyText: amqp.NoRouteText, Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),
 	}, properties, body)
-	c.out.waitReplies()
+	if !c.publisher.whole && c.out.overReplies() {
+		c.handOver() // the others' messages do not wait for this client to read its returns
+		c.out.waitReplies()
+	}
 }
 
 // handOver gives the queues what was gathered for them: messages, then settlements, then the publishers' confirms.

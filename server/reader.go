@@ -78,6 +78,9 @@ func (in *input) fillWaiting() error {
 	n, err := in.conn.Read(in.buf[in.to:])
 	in.to += n
 	in.full = in.to == len(in.buf)
+	if n > 0 {
+		return nil // an end that came along shows itself at the next read
+	}
 	return err
 }
 
