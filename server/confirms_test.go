@@ -184,3 +184,50 @@ func TestReturnsComeBeforeTheirConfirms(t *testing.T) {
 	}
 	c.goodbye()
 }
+
+// eagerStore becomes durable right behind a look at Durable, and says so at once: the worst moment for whoever looks before it waits.
+type eagerStore struct {
+	slowStore
+	armed atomic.Bool
+}
+
+func (s *eagerStore) Durable() store.LSN {
+	v := s.slowStore.Durable()
+	if s.armed.CompareAndSwap(true, false) {
+		s.sync()
+	}
+	return v
+}
+
+// The log may become durable between the look at it and the wait for it. Neither a confirm nor the answer to a commit is lost then.
+func TestConfirmWhenTheLogSyncsMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		mode, finish amqp.Method
+		chosen, want amqp.MethodID
+	}{
+		{"confirms", &amqp.ConfirmSelect{}, nil, amqp.MethodConfirmSelectOk, amqp.MethodBasicAck},
+		{"transaction", &amqp.TxSelect{}, &amqp.TxCommit{}, amqp.MethodTxSelectOk, amqp.MethodTxCommitOk},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &eagerStore{slowStore: slowStore{Memory: store.NewMemory()}}
+				r := newRig(t, testOptions(), s)
+				defer r.stop()
+				p := r.pipe()
+				defer p.conn.Close()
+				p.mustOpen()
+				p.call(1, &amqp.QueueDeclare{Queue: "d", Durable: true}, amqp.MethodQueueDeclareOk)
+				p.call(1, c.mode, c.chosen)
+				for range 3 {
+					s.armed.Store(true)
+					publish(p, "d", persistent(), false)
+					if c.finish != nil {
+						p.send(1, c.finish)
+					}
+					p.expect(c.want)
+				}
+			})
+		})
+	}
+}

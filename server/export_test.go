@@ -34,6 +34,19 @@ func (s *Server) Waiting() (all, deliveries int) {
 	return all, deliveries
 }
 
+// Refused is how many consumers of all connections wait for room, of their channel or their outbox.
+func (s *Server) Refused() (n int) {
+	for _, c := range s.snapshot() {
+		c.out.mu.Lock()
+		n += len(c.out.waiters)
+		for _, ch := range c.channels {
+			n += len(ch.refused)
+		}
+		c.out.mu.Unlock()
+	}
+	return n
+}
+
 // HoldAlarm raises or ends the memory alarm, whatever the memory. It lasts on a server that does not serve: nobody watches the memory there.
 func (s *Server) HoldAlarm(on bool) { s.memory.set(on, s.alarmChanged) }
 

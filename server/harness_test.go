@@ -36,6 +36,12 @@ func testOptions() server.Options {
 // newRig makes a server with the users guest, limited and impersonator; it does not listen.
 func newRig(t testing.TB, o server.Options, s store.Store) *rig {
 	t.Helper()
+	return newRigLogging(t, o, s, slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// newRigLogging is newRig with a log of the test's own.
+func newRigLogging(t testing.TB, o server.Options, s store.Store, log slog.Handler) *rig {
+	t.Helper()
 	users, err := auth.New(auth.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +63,7 @@ func newRig(t testing.TB, o server.Options, s store.Store) *rig {
 			t.Fatal(err)
 		}
 	}
-	log := slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	srv, err := server.New(o, server.Dependencies{Store: s, Users: users, Log: log})
+	srv, err := server.New(o, server.Dependencies{Store: s, Users: users, Log: slog.New(log)})
 	if err != nil {
 		t.Fatal(err)
 	}

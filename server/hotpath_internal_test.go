@@ -25,7 +25,7 @@ func (blackHole) LocalAddr() net.Addr             { return &net.TCPAddr{} }
 func (blackHole) SetReadDeadline(time.Time) error { return nil }
 
 // hotPath is a connection without a socket, with one open channel, on a server of its own.
-func hotPath(b *testing.B) *connection {
+func hotPath(b testing.TB) *connection {
 	users, err := auth.New(auth.DefaultOptions())
 	if err != nil {
 		b.Fatal(err)

@@ -1,0 +1,154 @@
+package server_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leveret/amqp"
+	"leveret/frame"
+	"leveret/store"
+)
+
+// onAlarm plays on a server whose alarm is the test's to raise and end, with a memory limit of the test's own.
+func onAlarm(t *testing.T, limit uint64, play func(t *testing.T, r *rig)) {
+	synctest.Test(t, func(t *testing.T) {
+		o := testOptions()
+		o.MemoryLimit = limit
+		r := newRig(t, o, store.NewMemory())
+		defer r.stop()
+		play(t, r)
+	})
+}
+
+// A client that dies while an alarm holds it is found out by its heartbeats, and what it had not acked comes back: the alarm may not end
+// before somebody else gets it.
+func TestClientThatDiesInAnAlarm(t *testing.T) {
+	onAlarm(t, 0, func(t *testing.T, r *rig) {
+		c := r.pipe()
+		defer c.conn.Close()
+		if err := c.opening(opening{heartbeat: 10}); err != nil {
+			t.Fatal(err)
+		}
+		c.declare("q")
+		publish(c, "q", nil, false)
+		c.call(1, &amqp.BasicGet{Queue: "q"}, amqp.MethodBasicGetOk)
+		if _, err := c.content(); err != nil {
+			t.Fatal(err)
+		}
+		r.HoldAlarm(true)
+		publish(c, "none", nil, false)
+		c.expect(amqp.MethodConnectionBlocked)
+		publish(c, "none", nil, false) // is held: the server does not read that the client is gone
+		c.conn.Close()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s := r.Stats(); s.Connections != 0 || s.Contents.Unacked != 0 || s.Contents.Ready != 1 {
+			t.Errorf("%d connections, %d messages unacked and %d ready; want the one message ready", s.Connections, s.Contents.Unacked, s.Contents.Ready)
+		}
+	})
+}
+
+// halfSent is how much of a message's body a test sends before it waits: more than a header gets on its word.
+const halfSent = 100 << 10
+
+// sendHalf begins a message of twice that size and sends the first half.
+func (c *client) sendHalf(queue string) {
+	c.t.Helper()
+	c.add(1, &amqp.BasicPublish{RoutingKey: []byte(queue)})
+	c.out = frame.AppendContentHeader(c.out, 1, amqp.ClassBasic, 2*halfSent, []byte{0, 0})
+	c.out = frame.AppendBody(c.out, 1, make([]byte, halfSent), 131072)
+	c.mustFlush()
+	synctest.Wait()
+}
+
+// takes reports whether the server reads the next octet of a frame in the next second.
+func (c *client) takes(octet byte) bool {
+	c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	n, err := c.conn.Write([]byte{octet})
+	if err != nil && !isTimeout(err) {
+		c.t.Error(err)
+	}
+	return n == 1
+}
+
+// In the middle of a large message a client is not read on while an alarm is on, for as long as that may be, if such messages take little
+// of the memory there is. It goes on when the alarm is over.
+func TestHalfReadMessageWaitsForTheAlarmsEnd(t *testing.T) {
+	onAlarm(t, 1<<30, func(t *testing.T, r *rig) {
+		c := r.pipe()
+		defer c.conn.Close()
+		c.mustOpen()
+		c.declare("q")
+		c.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "t", NoAck: true}, amqp.MethodBasicConsumeOk)
+		r.HoldAlarm(true)
+		c.sendHalf("q")
+		c.expect(amqp.MethodConnectionBlocked)
+		rest := frame.AppendBody(nil, 1, make([]byte, halfSent), 131072)
+		if c.takes(rest[0]) {
+			t.Error("read on during the alarm")
+		}
+		time.Sleep(time.Hour)
+		if c.takes(rest[0]) {
+			t.Error("read on after an hour of the alarm")
+		}
+		r.HoldAlarm(false)
+		c.expect(amqp.MethodConnectionUnblocked)
+		c.out = rest
+		c.mustFlush()
+		c.expect(amqp.MethodBasicDeliver)
+		if body, err := c.content(); err != nil || len(body) != 2*halfSent {
+			t.Errorf("a body of %d octets came (%v), want %d", len(body), err, 2*halfSent)
+		}
+	})
+}
+
+// What has come of a message is no reason to hold a client if that is little.
+func TestLittleOfAMessageIsReadOnInAnAlarm(t *testing.T) {
+	onAlarm(t, 1, func(t *testing.T, r *rig) {
+		c := r.pipe()
+		defer c.conn.Close()
+		c.mustOpen()
+		c.declare("q")
+		r.HoldAlarm(true)
+		c.add(1, &amqp.BasicPublish{RoutingKey: []byte("q")})
+		c.out = frame.AppendContentHeader(c.out, 1, amqp.ClassBasic, 1000, []byte{0, 0})
+		c.mustFlush()
+		c.expect(amqp.MethodConnectionBlocked)
+		c.out = frame.AppendBody(c.out, 1, make([]byte, 1000), 131072)
+		c.mustFlush()
+		if m := c.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk).(*amqp.QueueDeclareOk); m.MessageCount != 1 {
+			t.Errorf("%d messages are in the queue, want the one", m.MessageCount)
+		}
+		r.HoldAlarm(false)
+	})
+}
+
+// Half-read messages that take more than a tenth of the memory there is may be what keeps the alarm on: connections in the middle of them
+// are ended after half a minute, one by one, until it is less.
+func TestHalfReadMessagesThatKeepTheAlarmOn(t *testing.T) {
+	const share = 2*halfSent + halfSent/2 // two may stay
+	onAlarm(t, 10*share, func(t *testing.T, r *rig) {
+		r.HoldAlarm(true)
+		for range 4 {
+			c := r.pipe()
+			defer c.conn.Close()
+			if err := c.opening(opening{plain: true}); err != nil {
+				t.Fatal(err)
+			}
+			c.sendHalf("none")
+			time.Sleep(time.Second)
+		}
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{25 * time.Second, 4}, {1500 * time.Millisecond, 3}, {time.Second, 2}, {time.Hour, 2}} {
+			time.Sleep(step.after)
+			synctest.Wait()
+			if n := r.Stats().Connections; n != step.want {
+				t.Errorf("%d connections after another %s, want %d", n, step.after, step.want)
+			}
+		}
+		r.HoldAlarm(false)
+	})
+}
