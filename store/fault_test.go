@@ -222,13 +222,15 @@ func TestSettlementsFreeAFullDisk(t *testing.T) {
 	l.confirmed(l.send(1, 100, 4<<10))
 	l.until("segments are ready", func() bool { return l.Stats().Free == preparedSegments })
 	files.setSpace(0)
-	l.confirmed(l.send(1, 12, 4<<10))
+	for range 8 { // more than the files that are ready hold
+		l.send(1, 12, 4<<10)
+	}
 	l.until("the alarm is on", l.Alarm)
-	l.Settle(1, []Range{{1, 112}})
+	l.Settle(1, []Range{{1, 196}})
 	files.setSpace(10 << 20)
 	l.until("segments are freed", func() bool { return l.Stats().Segments <= 2 })
 	l.confirmed(l.send(1, 10, 4<<10))
-	l.has(1, Range{113, 122})
+	l.has(1, Range{197, 206})
 	l.end()
 }
 

@@ -24,9 +24,9 @@ const killedFolder = "LEVERET_KILLED_FOLDER"
 // TestKilledWriter is the child's side: it publishes to three queues, settles the first, and prints what was confirmed.
 // Without the variable it writes a few rounds into a folder of its own.
 func TestKilledWriter(t *testing.T) {
-	dir, rounds := os.Getenv(killedFolder), 1_000_000
+	dir, rounds, out := os.Getenv(killedFolder), 1_000_000, io.Writer(os.Stdout)
 	if dir == "" {
-		dir, rounds = t.TempDir(), 3
+		dir, rounds, out = t.TempDir(), 3, io.Discard
 	}
 	o := store.DefaultOptions()
 	o.SegmentSize, o.MinFree = 256<<10, 0
@@ -63,7 +63,7 @@ func TestKilledWriter(t *testing.T) {
 			<-moved
 		}
 		settled = max(settled, next[1]-min(next[1], random.Uint64N(30)))
-		fmt.Printf("confirmed %d %d %d %d\n", settled, next[1], next[2], next[3]) // first: what is said may be gone
+		fmt.Fprintf(out, "confirmed %d %d %d %d\n", settled, next[1], next[2], next[3]) // first: what is said may be gone
 		if settled > 0 {
 			s.Settle(1, []store.Range{{First: 1, Last: settled}})
 		}

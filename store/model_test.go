@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -251,8 +252,9 @@ func TestDiskAgainstMemory(t *testing.T) {
 			"commit": m.commit, "restart": m.restart, "": m.check,
 		})
 		m.close(t)
-		if err := store.Check(dir, os.Stderr); err != nil {
-			t.Fatal(err)
+		var out strings.Builder
+		if err := store.Check(dir, &out); err != nil {
+			t.Fatal(err, &out)
 		}
 	})
 }
