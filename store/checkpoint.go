@@ -16,11 +16,12 @@ type step struct {
 	deletes []put // without a value
 	size    int
 
-	chunks []*chunk // saved for the first time by this step
-	live   []*chunk // whose live state it has
-	dead   []chunkKey
-	lanes  []*lane
-	gone   []uint64
+	// What to make due again if the transaction fails.
+	chunks []*chunk   // saved for the first time by this step
+	live   []*chunk   // whose live state it has
+	dead   []chunkKey // deleted
+	lanes  []*lane    // whose next sequence it has
+	gone   []uint64   // deleted queues
 }
 
 // put is one key of the root file.

@@ -10,6 +10,13 @@ import (
 // that it is durable, and brings it into the index. There is no timer for what somebody waits for: while one sync runs, the next
 // group gathers by itself.
 //
+// What it does next depends on what is pending and on what is written but not synced:
+//
+//	a batch is pending               write, sync, tell, apply: at once
+//	settlements alone are pending    write and apply, 20 ms after the first of them
+//	written and not synced           sync, a second after it was written
+//	all synced                       promise so, a second later, with a header without records
+//
 // All fields belong to that goroutine.
 type committer struct {
 	s    *Disk

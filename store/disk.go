@@ -41,6 +41,9 @@ func DefaultOptions() Options {
 
 // Disk is the Store of a folder. Its goroutines are the committer, which alone writes the log and the index; the root's writer,
 // which alone writes the bbolt file; the keeper, which checkpoints, compacts and frees segments; and the preparer of new ones.
+//
+// Of its locks none is held while another is taken, but for Spill's, which covers the index's; none is held over a call of the
+// disk, but for Spill's and for a segment's, which readers share and which keeps its file in place.
 type Disk struct {
 	options Options
 	logger  *slog.Logger

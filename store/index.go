@@ -9,6 +9,10 @@ import (
 // The index knows where the live messages of every queue stand. The committer alone changes it by what the log says, in the
 // order of the log (and recovery does, with the same code); the keeper marks what a checkpoint saved. Readers look under the
 // mutex and take copies.
+//
+// What is always true: the chunks of a queue are sorted by sequence and do not overlap; a chunk that is not the last of its queue
+// has live messages; a segment's refs are the live messages of all its chunks; a chunk in memory without entries is saved, or has
+// them in its spill file.
 type index struct {
 	mu      sync.Mutex
 	applied LSN        // everything up to this batch is in the index

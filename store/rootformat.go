@@ -114,7 +114,7 @@ func keyUint64(b []byte) uint64 {
 	return binary.BigEndian.Uint64(b)
 }
 
-// encodeSummary is the value in the chunks bucket.
+// encodeSummary is the value in the chunks bucket. It is read for every chunk at the start, so it is kept apart from the entries.
 func (c *chunk) encodeSummary() []byte {
 	b := binary.AppendUvarint(make([]byte, 0, 24), c.last-c.first)
 	b = binary.AppendUvarint(b, uint64(c.n))

@@ -11,7 +11,17 @@ import (
 	"sync"
 )
 
-// A segment is one file of the log, or one of spilled messages.
+// A segment is one file of the log, or one of spilled messages. The life of a file of the log:
+//
+//	prepared   allocated or used before, under its new name, which is synced
+//	written    by the committer, batch after batch
+//	sealed     full, and all of it synced
+//	saved      a checkpoint has its index, so a start need not read it
+//	moved      few messages are left: they are in the root file, and the file is prepared again
+//	punched    few are left, but large ones: they stay, and the space between them was given back
+//	freed      no message is left: the root file forgets it, and the file is prepared again
+//
+// Nothing is ever appended to a file that was found at the start: what stands behind its last sound batch is not known.
 type segment struct {
 	id   uint64 // names the file; never used again
 	pos  uint64 // of its first batch in the log

@@ -77,23 +77,30 @@ type QueueState struct {
 
 // Stats are plain numbers of one moment, for metrics. Counts run from the opening of the store.
 type Stats struct {
-	Batches, Syncs    uint64 // groups written, and syncs of the log
-	Records, Bytes    uint64 // appended records, and their bytes in the log
-	Unsynced          uint64 // bytes appended and not yet durable
-	Commits           uint64 // transactions of the root file
-	Checkpoints       uint64
-	Relocated         uint64 // bytes of survivors moved out of sparse segments
-	Reads, ReadBytes  uint64 // paging reads, and bytes read for them
-	Segments, Free    int    // segment files in use, and ready for use
-	SpillSegments     int
-	Chunks            int    // pieces of the index in memory
-	IndexBytes        int64  // bytes of index entries held in memory
-	LogBytes          int64  // disk held by segments, spill and free files
-	RootBytes         int64  // size of the root file
-	DamagedRecords    uint64 // records found damaged, at recovery and by reads
-	LastSyncNanos     int64  // duration of the last sync
-	CheckpointFailed  uint64
-	PreparationFailed uint64 // attempts to get a new segment that found no space
+	// Work of the log.
+	Batches, Syncs uint64 // groups written, and syncs
+	Records, Bytes uint64 // appended records, and their bytes
+	Unsynced       uint64 // bytes appended and not yet durable
+	LastSyncNanos  int64  // how long the last sync took
+
+	// Work beside it.
+	Commits          uint64 // transactions of the root file
+	Checkpoints      uint64 // that succeeded
+	CheckpointFailed uint64 // that did not
+	Relocated        uint64 // bytes of survivors moved out of sparse segments
+	Reads, ReadBytes uint64 // paging reads, and the bytes read for them
+
+	// What is held.
+	Segments, Free int   // segment files in use, and ready for use
+	SpillSegments  int   // files of spilled messages
+	Chunks         int   // pieces of the index in memory
+	IndexBytes     int64 // index entries in memory
+	LogBytes       int64 // disk held by segments, spill and free files
+	RootBytes      int64 // size of the root file
+
+	// What went wrong.
+	DamagedRecords    uint64 // found at recovery and by reads
+	PreparationFailed uint64 // attempts to get a new segment
 }
 
 // Store is the durable side of the broker, or of one of its parts: a replicated log satisfies it as well as a local one. The
