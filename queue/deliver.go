@@ -55,6 +55,7 @@ func (q *Queue) lock(o Outbox) {
 func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	q.readyBytes -= len(e.message) + entryOverhead
 	if forGood {
+		q.tell(n, e)
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		return

@@ -27,6 +27,7 @@ func (p *purge) run(q *Queue) {
 			break
 		}
 		q.readyBytes -= len(e.message) + entryOverhead
+		q.tell(n, e)
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		p.count++

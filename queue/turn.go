@@ -9,6 +9,7 @@ const turnMessages = 1000
 type taken struct {
 	batches  *Batch
 	commands []command
+	settled  settled
 }
 
 // turns hold the slices of queues that do not run: an idle queue keeps none.
@@ -28,6 +29,7 @@ func (q *Queue) turn() bool {
 }
 
 func (q *Queue) work(t *taken) {
+	q.settled = t.settled
 	for b := t.batches; b != nil; {
 		next := b.next
 		q.enqueue(b)
@@ -41,6 +43,8 @@ func (q *Queue) work(t *taken) {
 	clear(t.commands)
 	t.commands = t.commands[:0]
 	q.deliver()
+	q.tellLog()
+	t.settled, q.settled = q.settled[:0], nil
 	q.releases.flush()
 	q.publishStats()
 	q.flush()
@@ -51,8 +55,10 @@ func (q *Queue) enqueue(b *Batch) {
 	if q.closed {
 		return
 	}
+	logs := q.opts.Log != nil
 	for i, m := range b.messages {
-		q.window.Put(b.first+uint64(i), entry{message: m.message, chunk: m.chunk}, true)
+		e := entry{message: m.message, chunk: m.chunk, logged: logs && m.message.Persistent()}
+		q.window.Put(b.first+uint64(i), e, true)
 	}
 	q.next = b.first + uint64(len(b.messages))
 	q.readyBytes += b.bytes

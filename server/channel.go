@@ -115,6 +115,10 @@ func (c *connection) endChannel(ch *channel) {
 	}
 	c.publisher.forget(ch)
 	detachments := c.out.detach(ch)
+	stopping := c.server.stopping.Load()
+	for _, d := range detachments {
+		d.Keep = stopping
+	}
 	queue.Detach(detachments)
 	for _, d := range detachments {
 		if d.Closed {

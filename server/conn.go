@@ -121,6 +121,10 @@ func (c *connection) read() error {
 	for {
 		if err := c.in.fill(); err != nil {
 			if reason := c.reason.Load(); reason != nil && c.state < stateClosing && !c.lost.Load() {
+				if c.server.stopping.Load() {
+					c.handOver()
+					c.awaitConfirms()
+				}
 				c.fail(nil, reason)
 				c.out.Flush(true)
 				c.out.Conn.SetReadDeadline(time.Time{})
@@ -262,10 +266,13 @@ func (c *connection) teardown() {
 		return
 	}
 	c.ended = true
+	c.server.forgetRunning(c)
+	if c.server.stopping.Load() {
+		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
+	}
 	if err := c.vhost.DeleteOwned(c.owner()); err != nil {
 		c.log.Error("an exclusive queue could not be removed from the store", "error", err)
 	}
-	c.server.forgetRunning(c)
 }
 
 // kill makes the reader end the connection with an error; it may be called from any goroutine.

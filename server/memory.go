@@ -3,11 +3,8 @@ package server
 import (
 	"runtime/debug"
 	"runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"leveret/amqp"
 )
 
 // memoryInterval is how often the memory in use is looked at.
@@ -18,9 +15,6 @@ type memory struct {
 	limit uint64
 	alarm atomic.Bool
 	used  atomic.Uint64 // at the last look
-
-	mu      sync.Mutex
-	cleared chan struct{} // closed when the alarm ends; nil while there is none
 }
 
 // look reads what the runtime holds and has not given back to the operating system, in bytes.
@@ -78,56 +72,12 @@ func (i *idleMemory) giveBack() {
 	}
 }
 
+// set notes whether the memory is low; change is told when that is news. One goroutine looks at a time.
 func (m *memory) set(on bool, change func(on bool)) {
-	m.mu.Lock()
-	was := m.alarm.Load()
-	if was == on {
-		m.mu.Unlock()
-		return
+	if m.alarm.Swap(on) != on {
+		change(on)
 	}
-	m.alarm.Store(on)
-	if on {
-		m.cleared = make(chan struct{})
-	} else {
-		close(m.cleared)
-		m.cleared = nil
-	}
-	m.mu.Unlock()
-	change(on)
-}
-
-// wait returns a channel that is closed when the alarm ends, nil when there is none.
-func (m *memory) wait() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.cleared
 }
 
 // tight reports whether outboxes should hold less than usual.
 func (m *memory) tight() bool { return m.alarm.Load() }
-
-// waitAlarm holds the reader of a connection that has published while an alarm is on. The client is told if it wants to be.
-//
-// [connection.blocked]: an extension of RabbitMQ: sent once, only to clients that announced it, only when they publish.
-func (c *connection) waitAlarm() {
-	cleared := c.server.memory.wait()
-	if cleared == nil {
-		return
-	}
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
-		c.out.Flush(true)
-	}
-	c.heart.blocked.Store(true)
-	c.blocked.Store(true)
-	select {
-	case <-cleared:
-	case <-c.stop:
-	}
-	c.blocked.Store(false)
-	c.heart.blocked.Store(false)
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionUnblocked{})
-		c.out.Flush(true)
-	}
-}

@@ -27,6 +27,7 @@ type publisher struct {
 	filled    []*target   // with messages to hand over
 	bytes     int         // of them
 	published bool        // something was published since the last look at the alarm
+	appended  bool        // and something into the log
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
@@ -186,6 +187,7 @@ func (c *connection) handOver() {
 	var lsn store.LSN
 	if p.logged.Len() > 0 {
 		lsn = c.server.store.Append(&p.logged, p.push)
+		p.appended = true
 	} else if len(p.filled) > 0 {
 		p.push()
 	}
@@ -246,7 +248,7 @@ func (c *connection) runQueues() {
 	p.runs = p.runs[:0]
 }
 
-// waitRoom holds the reader while a queue that it published to has too much on its hands, or the broker lacks memory.
+// waitRoom holds the reader while a queue that it published to has too much on its hands, the log waits for the disk, or the broker lacks memory or disk.
 func (p *publisher) waitRoom(c *connection) {
 	if !p.published {
 		return
@@ -258,6 +260,10 @@ func (p *publisher) waitRoom(c *connection) {
 		p.pressed[i] = nil
 	}
 	p.pressed = p.pressed[:0]
+	if p.appended {
+		p.appended = false
+		c.waitLog()
+	}
 	c.waitAlarm()
 }
 

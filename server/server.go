@@ -38,6 +38,9 @@ type Server struct {
 	totals      totals
 	confirmed   atomic.Uint64
 	unconfirmed unconfirmed
+	synced      signal // the log has become durable up to a later batch
+	alarms      alarms
+	stopping    atomic.Bool
 	vhosts      sync.Map // name -> *vhost.VHost
 
 	mu          sync.Mutex // guards what follows
@@ -57,7 +60,7 @@ type listener struct {
 	tls bool
 }
 
-// New makes a server with the virtual host "/", and what the store knows of it.
+// New makes a server with the virtual host "/", and what the store knows of it; it returns when the queues can be used.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
@@ -66,12 +69,18 @@ func New(o Options, d Dependencies) (*Server, error) {
 		stop:        make(chan struct{}),
 	}
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
-	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store})
+	recovery := vhost.NewRecovery(d.Store)
+	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store, Recovery: recovery, Log: d.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open virtual host '/': %w", err)
 	}
+	recovery.Finish()
 	s.vhosts.Store("/", v)
 	s.store.OnDurable(s.confirmDurable)
+	s.store.OnAlarm(s.noteDiskAlarm)
+	if s.store.Alarm() {
+		s.noteDiskAlarm(true)
+	}
 	return s, nil
 }
 
@@ -140,11 +149,21 @@ func (s *Server) Serve() {
 }
 
 func (s *Server) noteAlarm(on bool) {
+	s.alarms.set(lowMemory, on)
 	if on {
 		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
 		return
 	}
 	s.log.Info("memory alarm is over")
+}
+
+func (s *Server) noteDiskAlarm(on bool) {
+	s.alarms.set(lowDisk, on)
+	if on {
+		s.log.Warn("disk alarm: publishers are held back")
+		return
+	}
+	s.log.Info("disk alarm is over")
 }
 
 // acceptRetry is how long accepting pauses when the system has no more descriptors.
@@ -232,8 +251,9 @@ func (s *Server) tend() {
 }
 
 // Close ends the server: nobody is let in any more, clients are told (320), and when they have gone, or ctx ends, all sockets are closed. It returns when
-// every goroutine has ended.
+// every goroutine has ended and the store has all that a restart needs.
 func (s *Server) Close(ctx context.Context) error {
+	s.stopping.Store(true)
 	s.closeListeners()
 	for _, c := range s.snapshot() {
 		c.kill(amqp.NodeStopping())
@@ -245,16 +265,21 @@ func (s *Server) Close(ctx context.Context) error {
 		s.writers.Wait()
 		close(gone)
 	}()
+	var err error
 	select {
 	case <-gone:
-		return nil
 	case <-ctx.Done():
+		err = ctx.Err()
+		for _, c := range s.snapshot() {
+			c.out.Conn.Close()
+		}
+		<-gone
 	}
-	for _, c := range s.snapshot() {
-		c.out.Conn.Close()
-	}
-	<-gone
-	return ctx.Err()
+	s.vhosts.Range(func(_, v any) bool {
+		err = errors.Join(err, v.(*vhost.VHost).Close())
+		return true
+	})
+	return err
 }
 
 func (s *Server) closeListeners() {
@@ -301,6 +326,7 @@ func (u *unconfirmed) take() map[*connection]struct{} {
 
 // confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
 func (s *Server) confirmDurable() {
+	s.synced.notify()
 	for c := range s.unconfirmed.take() {
 		if c.confirmDurable(s.store.Durable()) {
 			s.unconfirmed.add(c)
