@@ -65,6 +65,7 @@ func keysOfVariable(bare, value string) []assignment {
 	return nil
 }
 
+// variable is the variable's name, without its prefix, of a key or a flag.
 func variable(name string) string {
 	return strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(name))
 }

@@ -33,20 +33,25 @@ func parsed[T any](key, flag string, at func(*Config) *T, parse func(string) (T,
 		func(c *Config) string { return format(*at(c)) })
 }
 
+// verbatim is the format of what is text already.
 func verbatim(value string) string { return value }
 
+// text is any text, empty too.
 func text(key, flag string, at func(*Config) *string) setting {
 	return parsed(key, flag, at, func(value string) (string, error) { return value, nil }, verbatim)
 }
 
+// toggle is true or false.
 func toggle(key string, at func(*Config) *bool) setting {
 	return parsed(key, "", at, parseBool, strconv.FormatBool)
 }
 
+// size is a number of bytes. It is printed without a unit, as none fits all.
 func size(key string, at func(*Config) *int64) setting {
 	return parsed(key, "", at, parseSize, func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
+// integer is a whole number between two bounds, which must fit the type.
 func integer[T uint16 | uint32](key string, low, high int64, at func(*Config) *T) setting {
 	parse := func(value string) (T, error) {
 		n, err := parseInteger(value, low, high)
@@ -87,6 +92,7 @@ type option[T comparable] struct {
 	value T
 }
 
+// choice is one of several words.
 func choice[T comparable](key, flag string, at func(*Config) *T, options ...option[T]) setting {
 	parse := func(value string) (T, error) {
 		var words []string
@@ -109,6 +115,7 @@ func choice[T comparable](key, flag string, at func(*Config) *T, options ...opti
 // none is the word that switches a listener off.
 const none = "none"
 
+// address is one listener, which may be switched off.
 func address(key, flag string, at func(*Config) *string) setting {
 	parse := func(value string) (string, error) {
 		if value == none {
@@ -173,6 +180,7 @@ func noAddresses(key string, at func(*Config) *[]string) setting {
 	return nothing(key, func(c *Config) { *at(c) = nil }, func(c *Config) bool { return len(*at(c)) == 0 })
 }
 
+// nothing is a key that empties a family and takes no other value. It is printed only when the family has nothing to print.
 func nothing(key string, clear func(c *Config), empty func(c *Config) bool) setting {
 	return setting{
 		key: key,
@@ -192,6 +200,7 @@ func nothing(key string, clear func(c *Config), empty func(c *Config) bool) sett
 	}
 }
 
+// mechanisms is a family of names in an order, auth_mechanisms.1 and so on. Their own order in the file counts, as in RabbitMQ.
 func mechanisms(key string) setting {
 	return setting{
 		key:   key + ".",
@@ -229,6 +238,7 @@ func loopbackUsers(key string) setting {
 	}
 }
 
+// noLoopbackUsers is the bare key of the family of loopback users.
 func noLoopbackUsers(key string) setting {
 	return nothing(key, func(c *Config) { c.LoopbackUsers = nil }, func(c *Config) bool { return len(c.LoopbackUsers) == 0 })
 }

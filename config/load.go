@@ -44,6 +44,7 @@ func Load(from Sources) (*Loaded, error) {
 	return l, errors.Join(errs...)
 }
 
+// fromFlags turns the flags that were given into assignments, in the order of the settings. Of a flag that takes one value the last counts.
 func fromFlags(flags map[string][]string) []assignment {
 	var all []assignment
 	for _, s := range settings {
@@ -83,6 +84,7 @@ func (l *Loaded) apply(source []assignment) []error {
 	return errs
 }
 
+// set makes one assignment. Families in cleared have been emptied by the same source before.
 func (l *Loaded) set(a assignment, cleared map[string]bool) error {
 	s, name, found := find(a.key)
 	if !found {
@@ -114,7 +116,7 @@ func (l *Loaded) Print(w io.Writer) error {
 		}
 		value := a.value
 		if strings.Contains(value, "#") {
-			value = "'" + value + "'"
+			value = "'" + value + "'" // or the hash would begin a comment
 		}
 		if a.key == secretKey {
 			value = "********"

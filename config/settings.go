@@ -18,6 +18,7 @@ type setting struct {
 	get   func(c *Config) []assignment // nil for an alias
 }
 
+// family reports whether the key stands for any number of keys.
 func (s setting) family() bool { return strings.HasSuffix(s.key, ".") }
 
 // assignment is a key with its value, and where it comes from: a line of a file, a variable, a flag.
@@ -25,7 +26,8 @@ type assignment struct {
 	key, value, origin string
 }
 
-// settings are all keys, in the order in which they are printed.
+// settings are all keys, in the order in which they are printed. The table is all there is to a setting: to add one, add a line, a field of
+// Config with its default, and a paragraph of the sample file, which a test asks for.
 var settings = []setting{
 	addresses("listeners.tcp", "amqp-addr", func(c *Config) *[]string { return &c.AMQPAddrs }),
 	noAddresses("listeners.tcp", func(c *Config) *[]string { return &c.AMQPAddrs }),

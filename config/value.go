@@ -46,6 +46,7 @@ func parseDuration(value string, unit time.Duration) (time.Duration, error) {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 && n <= math.MaxInt64/int64(unit) {
 		return time.Duration(n) * unit, nil
 	}
+	// A fraction of the unit is refused rather than rounded: printed, it would be another value.
 	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 || d%unit != 0 {
 		return 0, fmt.Errorf("%q is not a duration in units of %s", value, unit)
@@ -73,10 +74,12 @@ func parseAddress(value string) (string, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 		return "", fmt.Errorf("%q is not a port or an address such as 127.0.0.1:5672", value)
 	}
+	// JoinHostPort puts brackets where they belong.
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	return net.JoinHostPort(host, port), nil
 }
 
+// cutLast is [strings.Cut] around the last separator.
 func cutLast(s, separator string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, separator); i >= 0 {
 		return s[:i], s[i+len(separator):], true

@@ -62,7 +62,7 @@ func dial(ctx context.Context, t target, o *Options) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	c := &client{conn: conn, timeout: o.Timeout, frameMax: frame.MinSize, buf: make([]byte, 64<<10)}
+	c := &client{conn: conn, timeout: o.Timeout, frameMax: frame.MinSize, buf: make([]byte, firstBuffer)}
 	if err := c.login(t); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("log in to %s: %w", t.address, err)
@@ -73,6 +73,7 @@ func dial(ctx context.Context, t target, o *Options) (*client, error) {
 // largestFrame is what the client asks for of a broker that has no limit.
 const largestFrame = 128 << 10
 
+// login goes through the handshake, up to an open channel [AMQP 0-9-1, 2.2.4].
 func (c *client) login(t target) error {
 	c.conn.SetDeadline(time.Now().Add(c.timeout))
 	defer c.conn.SetDeadline(time.Time{})
@@ -110,6 +111,7 @@ func (c *client) login(t target) error {
 	return err
 }
 
+// clientProperties ask for what makes errors clear: a close frame after a bad login, and notice of alarms and cancelled consumers.
 var clientProperties = amqp.Table{
 	{Name: "product", Value: "leveret perf"},
 	{Name: "capabilities", Value: amqp.Table{
@@ -127,6 +129,7 @@ func (c *client) call(m amqp.Method, reply amqp.MethodID) (amqp.Method, error) {
 	return c.ask(channelNumber, m, reply)
 }
 
+// ask is call on any channel, without a deadline of its own.
 func (c *client) ask(channel uint16, m amqp.Method, reply amqp.MethodID) (amqp.Method, error) {
 	if err := c.send(channel, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.ID(), err)
@@ -138,6 +141,7 @@ func (c *client) ask(channel uint16, m amqp.Method, reply amqp.MethodID) (amqp.M
 	return answer, nil
 }
 
+// send writes one method. It is for set-up and the end of a run, where an allocation does not matter.
 func (c *client) send(channel uint16, m amqp.Method) error {
 	_, err := c.conn.Write(frame.AppendMethod(nil, channel, m))
 	return err
@@ -182,6 +186,7 @@ func closing(f frame.Frame) error {
 	return nil
 }
 
+// methodID puts the two numbers of a close method together; both are 0 if it complains about no method.
 func methodID(class, method uint16) amqp.MethodID {
 	return amqp.MethodID(uint32(class)<<16 | uint32(method))
 }
@@ -223,11 +228,18 @@ func (c *client) batch(each func(f frame.Frame) error) error {
 	}
 }
 
-// fill reads once, behind what is left over from before. The buffer is made to hold at least one frame of the largest size.
+// Thousands of connections that have little to read keep small buffers; one that has much gets a large one, for fewer reads.
+const (
+	firstBuffer = 16 << 10
+	readBuffer  = 256 << 10
+)
+
+// fill reads once, behind what is left over from before. The buffer grows when reads fill it, and as far as a frame asks for.
 func (c *client) fill() error {
+	full := c.end == len(c.buf)
 	c.end = copy(c.buf, c.buf[c.start:c.end])
 	c.start = 0
-	if c.end == len(c.buf) {
+	if c.end == len(c.buf) || full && len(c.buf) < readBuffer {
 		c.buf = append(c.buf, make([]byte, len(c.buf))...)
 	}
 	n, err := c.conn.Read(c.buf[c.end:])
@@ -252,6 +264,7 @@ func hungUp(err error) error {
 // interrupt makes a read that waits, and every later one, fail at once with [os.ErrDeadlineExceeded].
 func (c *client) interrupt() { c.conn.SetReadDeadline(time.Unix(1, 0)) }
 
+// interrupted tells the error of a deadline that has passed, whoever set it.
 func interrupted(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
 // close says goodbye and does not insist on an answer.

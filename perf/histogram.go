@@ -94,6 +94,7 @@ type Latency struct {
 	Max   float64 `json:"max_us"`
 }
 
+// latency sums up what was counted. Tenths of a microsecond are below what a bucket tells, but keep short times apart.
 func (h *histogram) latency() Latency {
 	us := func(d time.Duration) float64 { return float64(d.Round(100*time.Nanosecond)) / 1e3 }
 	return Latency{

@@ -19,6 +19,7 @@ type producer struct {
 	window   *window // nil without confirms
 	limit    uint64  // messages to publish, 0 for no limit
 	step     int64   // nanoseconds from one message to the next, 0 for as fast as it goes
+	phase    int64   // nanoseconds to the first one, so that producers don't all write at once
 
 	next    int           // the template's next message
 	sent    atomic.Uint64 // messages that are written whole
@@ -29,7 +30,9 @@ type producer struct {
 	returned uint64
 }
 
-// publish writes messages until the limit is reached or the run stops, then waits for the confirms that are outstanding.
+// publish is the producer's loop: how much may go, until when to wait for that, and one write.
+//
+// It writes messages until the limit is reached or the run stops, then waits for the confirms that are outstanding.
 func (p *producer) publish() error {
 	p.idle = time.NewTimer(p.client.timeout)
 	defer p.idle.Stop()
@@ -58,7 +61,7 @@ func (p *producer) publish() error {
 // due waits until messages may be written, and returns how many and the time that they carry. 0 means that there are no more.
 func (p *producer) due() (n uint64, at int64, err error) {
 	sent := p.sent.Load()
-	n = uint64(p.template.len() - p.next)
+	n = uint64(p.template.len() - p.next) // to the end of the template, so that one write does
 	if p.limit > 0 {
 		n = min(n, p.limit-sent)
 	}
@@ -79,11 +82,11 @@ func (p *producer) due() (n uint64, at int64, err error) {
 // pace waits for the time of the next message and returns how many are due by then. What they carry is the time at which they should have
 // gone out, so what the broker holds up counts as latency.
 func (p *producer) pace(most, sent uint64) (n uint64, at int64) {
-	at = int64(sent) * p.step
+	at = p.phase + int64(sent)*p.step
 	if wait := time.Duration(at - p.run.now()); wait > 0 && !p.run.pause(p.idle, wait) {
 		return 0, 0
 	}
-	due := uint64(p.run.now()/p.step) + 1
+	due := uint64(max(0, p.run.now()-p.phase)/p.step) + 1
 	return min(most, max(due, sent+1)-sent), at
 }
 
@@ -99,19 +102,21 @@ func (p *producer) room() (uint64, error) {
 		case <-p.run.stop:
 			return 0, nil
 		case <-p.idle.C:
-			if !p.blocked.Load() {
+			if !p.blocked.Load() { // a broker in need may hold back confirms for as long as it likes
 				return 0, fmt.Errorf("the broker has confirmed nothing for %s", p.client.timeout)
 			}
 		}
 	}
 }
 
+// write stamps n messages and writes them at once. A short write counts what is whole: the broker will never see the rest, as the
+// connection is done for.
 func (p *producer) write(n uint64, at int64) error {
 	for i := range int(n) {
 		p.template.stamp(p.next+i, at+int64(i)*p.step)
 	}
 	if p.window != nil {
-		p.window.enter(n, at, p.step)
+		p.window.enter(n, at, p.step) // before the write, as confirms may be read before it returns
 	}
 	p.client.conn.SetWriteDeadline(time.Now().Add(p.client.timeout))
 	written, err := p.client.conn.Write(p.template.span(p.next, int(n)))
@@ -159,6 +164,7 @@ func (p *producer) read() error {
 	}
 }
 
+// frame looks at one frame. The contents of returned messages are passed over: their method says all that is counted.
 func (p *producer) frame(f frame.Frame) error {
 	if f.Type != frame.TypeMethod {
 		return nil // of a returned message
@@ -188,6 +194,7 @@ func (p *producer) frame(f frame.Frame) error {
 	return closing(f)
 }
 
+// confirm takes one basic.ack or basic.nack from the broker.
 func (p *producer) confirm(tag uint64, multiple, ack bool) error {
 	if p.window == nil {
 		return errors.New("the broker confirms on a channel without confirms")

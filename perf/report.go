@@ -58,6 +58,7 @@ type meter struct {
 	at        time.Duration
 }
 
+// progress compares with the look before. The latencies are those of the time between, so that a slow start does not stay in view.
 func (m *meter) progress(r *run) Progress {
 	c, l, elapsed := r.count(), r.latencies(), time.Since(r.started)
 	since := *l
@@ -147,6 +148,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return nil
 }
 
+// rate is n a second, and 0 where there is nothing to divide by.
 func rate(n uint64, over time.Duration) float64 {
 	if n == 0 || over <= 0 {
 		return 0
@@ -154,6 +156,7 @@ func rate(n uint64, over time.Duration) float64 {
 	return round(float64(n)/over.Seconds(), 1)
 }
 
+// round keeps JSON short: digits that were never measured are noise.
 func round(x float64, digits int) float64 {
 	scale := 1.0
 	for range digits {

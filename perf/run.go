@@ -13,7 +13,15 @@ import (
 	"leveret/amqp"
 )
 
-// run is one measurement, from its connections to its report.
+// run is one measurement, from its connections to its report:
+//
+//	connect    declare queues, open every connection; nobody works yet
+//	start      consumers subscribe, producers publish, each in goroutines of its own
+//	supervise  until the time or the count is up, or something fails; then producers stop and wait for their confirms
+//	drain      until what was published has arrived, or nothing arrives any more
+//	end        readers are interrupted, connections closed
+//	report     what producers and consumers have counted
+//	cleanUp    the run's own queues go
 type run struct {
 	options Options
 	target  target
@@ -62,6 +70,7 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (*Report, erro
 	return r.report(published), r.err
 }
 
+// nameQueues gives every run names of its own, so that one that was killed does not leave messages to the next.
 func (r *run) nameQueues() {
 	name := r.options.Queue
 	if name == "" {
@@ -79,6 +88,7 @@ func (r *run) nameQueues() {
 // now is the run's clock, in nanoseconds from its start.
 func (r *run) now() int64 { return int64(time.Since(r.started)) }
 
+// stopping reports whether publishing is over. Producers ask before each write.
 func (r *run) stopping() bool {
 	select {
 	case <-r.stop:
@@ -88,6 +98,7 @@ func (r *run) stopping() bool {
 	}
 }
 
+// ending reports whether the readers are being interrupted, so that the error they get is none.
 func (r *run) ending() bool { return r.isEnding.Load() }
 
 // pause waits with a timer of the caller's. It is false when the run stops meanwhile.
@@ -137,6 +148,7 @@ func (r *run) connect(ctx context.Context) error {
 	return nil
 }
 
+// declare makes the queues, or looks whether they are there. Those with a name of this run's own are deleted again, whatever comes next.
 func (r *run) declare(c *client) error {
 	r.ours = r.options.Queue == "" && !r.options.Passive
 	for _, name := range r.queues {
@@ -178,6 +190,7 @@ func (r *run) subscribe(i int) error {
 	return nil
 }
 
+// addProducer opens the connection of producer i and encodes its messages.
 func (r *run) addProducer(ctx context.Context, i int) error {
 	c, err := dial(ctx, r.target, &r.options)
 	if err != nil {
@@ -187,7 +200,9 @@ func (r *run) addProducer(ctx context.Context, i int) error {
 	p := &producer{run: r, client: c, template: newTemplate(share(r.queues, i, r.options.Producers), &r.options, r.id, c.frameMax)}
 	if r.options.Rate > 0 {
 		p.step = max(1, int64(producers)*int64(time.Second)/int64(r.options.Rate))
+		p.phase = p.step / int64(producers) * int64(i)
 	}
+	// The count is divided evenly; the first producers take one more each if it does not go up.
 	if p.limit = r.options.Count / producers; uint64(i) < r.options.Count%producers {
 		p.limit++
 	}
@@ -327,6 +342,7 @@ func (r *run) end() {
 	closing.Wait()
 }
 
+// clients are the connections of everybody.
 func (r *run) clients() []*client {
 	var all []*client
 	for _, s := range r.consumers {

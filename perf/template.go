@@ -12,6 +12,12 @@ const batchSize = 64 << 10
 
 // template is a run of encoded messages, written again and again: before each write only the stamps in their bodies are set. The messages
 // go to a producer's queues in turn.
+//
+//	starts[0]                      starts[1]                            starts[n]
+//	| publish | header | body ...  | publish | header | body ...   ...  |
+//	                   ^ bodies[0]: run, time, zeros
+//
+// A frame limit may cut a body into several frames, but never within the stamp: the least limit that may be agreed on is far larger.
 type template struct {
 	bytes  []byte
 	starts []int // where each message begins, and the end of the last
@@ -31,6 +37,7 @@ func newTemplate(queues []string, o *Options, run uint64, frameMax uint32) *temp
 		binary.BigEndian.PutUint64(body, run)
 	}
 	t := &template{size: o.Size}
+	// A round is a message for each queue. Rounds are added while another one of the size so far still fits, and one there always is.
 	for len(t.bytes) == 0 || len(t.bytes)+len(t.bytes)/len(t.bodies)*len(queues) <= batchSize {
 		for _, queue := range queues {
 			t.starts = append(t.starts, len(t.bytes))
@@ -40,7 +47,7 @@ func newTemplate(queues []string, o *Options, run uint64, frameMax uint32) *temp
 			t.bytes = frame.AppendBody(t.bytes, channelNumber, body, frameMax)
 		}
 	}
-	t.starts = append(t.starts, len(t.bytes))
+	t.starts = append(t.starts, len(t.bytes)) // so that every message has an end
 	return t
 }
 

@@ -8,6 +8,14 @@ import (
 
 // window is the messages of one producer that are not confirmed yet. The producer enters messages, its reader settles them; each side
 // has fields that the other only reads, so that there is no lock.
+//
+//	          lowest                    entered
+//	  settled |  open and settled mixed | free
+//	----------+-------------------------+---------> delivery tags
+//	          |<-- reach, < len(ring) ->|
+//
+// A slot is used again only after lowest has passed it, which the producer learns by an atomic load: so what the reader did with the slot
+// is behind it. In the other direction the store of entered, before the write to the socket, does the same.
 type window struct {
 	size uint64
 	ring []slot // by delivery tag; a power of two, and several times the size, as confirms may come in any order
@@ -71,6 +79,7 @@ func (w *window) settle(tag uint64, multiple, ack bool, now int64) error {
 	if multiple {
 		first = lowest
 	}
+	// Tags between were perhaps confirmed alone before; the slot knows.
 	for t := first; t <= tag; t++ {
 		w.settleOne(t, lowest, ack, now)
 	}
@@ -81,7 +90,7 @@ func (w *window) settle(tag uint64, multiple, ack bool, now int64) error {
 	w.lowest.Store(lowest)
 	select {
 	case w.room <- struct{}{}:
-	default:
+	default: // the producer has one wake-up before it already
 	}
 	return nil
 }

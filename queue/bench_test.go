@@ -41,8 +41,11 @@ func newSinks(b *testing.B, q *queue.Queue, n int, noAck bool) []*sink {
 	return sinks
 }
 
-// settle settles what the consumer holds.
+// settle settles what the consumer holds, if anything.
 func (s *sink) settle(q *queue.Queue, o queue.Outcome) {
+	if len(s.toAck) == 0 {
+		return
+	}
 	all := queue.NewSettlement(&s.consumer, o)
 	for _, seq := range s.toAck {
 		all.Add(seq)
@@ -85,9 +88,7 @@ func deliver(b *testing.B, q *queue.Queue, sinks []*sink, batch int) {
 			q.Run()
 		}
 		for _, s := range sinks {
-			if !s.consumer.NoAck {
-				s.settle(q, queue.Ack)
-			}
+			s.settle(q, queue.Ack)
 		}
 	}
 	b.StopTimer()

@@ -43,6 +43,59 @@ func (q *Queue) deliver() {
 	}
 }
 
+// pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
+// them, or the order would change.
+func (q *Queue) pass(b *Batch) int {
+	if q.window.Marked() > 0 {
+		return 0
+	}
+	var held Outbox
+	passed := 0
+	for ; passed < len(b.messages); passed++ {
+		c := q.consumers.next()
+		if c == nil {
+			break
+		}
+		if c.Outbox != held {
+			if held != nil {
+				held.Unlock()
+			}
+			held = c.Outbox
+			q.lock(held)
+		}
+		n, m := b.first+uint64(passed), &b.messages[passed]
+		if !c.Receiver.Deliver(n, m.message, false) {
+			c.stalled = true
+			q.consumers.update(c)
+			passed--
+			continue
+		}
+		q.passed(c, n, m)
+	}
+	if held != nil {
+		held.Unlock()
+	}
+	return passed
+}
+
+// passed notes that a message went straight to a consumer.
+func (q *Queue) passed(c *Consumer, n uint64, m *item) {
+	q.delivered = true
+	if c.NoAck {
+		q.counted.DeliveredAuto++
+		if q.logs(m.message) {
+			q.tell(n)
+		}
+		q.releases.add(m.chunk)
+	} else {
+		q.counted.Delivered++
+		q.window.Put(n, q.entryOf(m), false)
+		q.unacked++
+		c.unacked++
+	}
+	q.consumers.served(c)
+}
+
 // lock locks an outbox for deliveries and remembers that it has to be flushed.
 func (q *Queue) lock(o Outbox) {
 	o.Lock()
@@ -55,7 +108,9 @@ func (q *Queue) lock(o Outbox) {
 func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	q.readyBytes -= len(e.message) + entryOverhead
 	if forGood {
-		q.tell(n, e)
+		if e.logged {
+			q.tell(n)
+		}
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		return

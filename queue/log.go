@@ -1,6 +1,9 @@
 package queue
 
-import "leveret/store"
+import (
+	"leveret/amqp"
+	"leveret/store"
+)
 
 // Log is what a durable queue needs of the store. Queues are known to it by Options.ID.
 type Log interface {
@@ -16,11 +19,11 @@ const settledRanges = 4096
 // settled are logged messages that a turn is done with and that the log has not been told of. Owned by whoever runs the queue.
 type settled []store.Range
 
+// logs reports whether the log holds a message of this queue.
+func (q *Queue) logs(m amqp.Message) bool { return q.opts.Log != nil && m.Persistent() }
+
 // tell notes that a logged message is done with. What the log never saw it need not forget.
-func (q *Queue) tell(n uint64, e *entry) {
-	if !e.logged {
-		return
-	}
+func (q *Queue) tell(n uint64) {
 	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == n {
 		q.settled[last].Last = n
 		return

@@ -96,6 +96,27 @@ func TestPushesAndDelete(t *testing.T) {
 	}
 }
 
+// Whoever pushed sees it in what the queue answers afterwards, whoever runs the queue meanwhile.
+func TestAnswersIncludeOwnPushes(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	g := newRig(t, queue.Options{})
+	var publishers sync.WaitGroup
+	for range 4 {
+		publishers.Go(func() {
+			for own := 1; own <= 200; own++ {
+				g.publish("m")
+				if counts, err := g.Counts(); err != nil || counts.Ready < own {
+					t.Errorf("%d ready, %v; %d pushed by this publisher alone", counts.Ready, err, own)
+				}
+			}
+		})
+	}
+	publishers.Wait()
+	if n, err := g.Purge(); n != 800 || err != nil {
+		t.Errorf("purged %d, %v; want 800", n, err)
+	}
+}
+
 // What takes longer than a caller wants to work for the queue is done by a goroutine, which ends.
 func TestRunHereHandsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

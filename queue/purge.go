@@ -27,7 +27,9 @@ func (p *purge) run(q *Queue) {
 			break
 		}
 		q.readyBytes -= len(e.message) + entryOverhead
-		q.tell(n, e)
+		if e.logged {
+			q.tell(n)
+		}
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		p.count++

@@ -91,8 +91,8 @@ func (q *Queue) drop(n uint64, logged bool) {
 	if e == nil {
 		return
 	}
-	if !logged {
-		q.tell(n, e)
+	if e.logged && !logged {
+		q.tell(n)
 	}
 	q.releases.add(e.chunk)
 	q.window.Remove(n)

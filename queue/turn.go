@@ -50,20 +50,26 @@ func (q *Queue) work(t *taken) {
 	q.flush()
 }
 
-// enqueue puts messages in their places behind all others. What came in after the queue closed is dropped with it.
+// enqueue takes messages in, behind all others: straight to consumers while no message waits before them, into the window else. What
+// came in after the queue closed is dropped with it.
 func (q *Queue) enqueue(b *Batch) {
 	if q.closed {
 		return
 	}
-	logs := q.opts.Log != nil
-	for i, m := range b.messages {
-		e := entry{message: m.message, chunk: m.chunk, logged: logs && m.message.Persistent()}
-		q.window.Put(b.first+uint64(i), e, true)
+	passed := q.pass(b)
+	for i := passed; i < len(b.messages); i++ {
+		m := &b.messages[i]
+		q.window.Put(b.first+uint64(i), q.entryOf(m), true)
+		q.readyBytes += len(m.message) + entryOverhead
 	}
 	q.next = b.first + uint64(len(b.messages))
-	q.readyBytes += b.bytes
 	if !q.untended.Load() {
 		q.untended.Store(true)
 	}
 	q.counted.Published += uint64(len(b.messages))
+}
+
+// entryOf is a message that just came in.
+func (q *Queue) entryOf(m *item) entry {
+	return entry{message: m.message, chunk: m.chunk, logged: q.logs(m.message)}
 }

@@ -45,7 +45,7 @@ type step struct {
 
 var stepPattern = regexp.MustCompile(`^([CS])(\d*) (.*)$`)
 
-func readDialogues(t *testing.T) []*dialogue {
+func readDialogues(t testing.TB) []*dialogue {
 	files, err := filepath.Glob("testdata/*.amqp")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no dialogues: %v", err)

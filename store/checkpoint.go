@@ -44,12 +44,12 @@ func (p *step) deleteChunk(key []byte) {
 
 func (p *step) write(tx *bbolt.Tx) error {
 	for _, w := range p.puts {
-		if err := putValue(tx.Bucket(w.bucket), w.key, w.value); err != nil {
+		if err := putValue(tx, w.bucket, w.key, w.value); err != nil {
 			return err
 		}
 	}
 	for _, w := range p.deletes {
-		if err := tx.Bucket(w.bucket).Delete(w.key); err != nil {
+		if err := deleteValue(tx, w.bucket, w.key); err != nil {
 			return err
 		}
 	}
@@ -81,14 +81,13 @@ func (s *Disk) checkpoint(free []*segment) error {
 		s.hook("stepped")
 	}
 	err := s.root.update(func(tx *bbolt.Tx) error {
-		b := tx.Bucket(bucketSegments)
 		for _, seg := range segments {
-			if err := putValue(b, uint64Key(seg.id), seg.encode()); err != nil {
+			if err := putValue(tx, bucketSegments, uint64Key(seg.id), seg.encode()); err != nil {
 				return err
 			}
 		}
 		for _, seg := range free {
-			if err := b.Delete(uint64Key(seg.id)); err != nil {
+			if err := deleteValue(tx, bucketSegments, uint64Key(seg.id)); err != nil {
 				return err
 			}
 		}

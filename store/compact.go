@@ -241,7 +241,7 @@ func (s *Disk) punch(seg *segment, found []location) error {
 	punched := segment{pos: seg.pos, end: seg.end, size: seg.size, punched: true}
 	if !seg.punched {
 		err := s.root.update(func(tx *bbolt.Tx) error {
-			return putValue(tx.Bucket(bucketSegments), uint64Key(seg.id), punched.encode())
+			return putValue(tx, bucketSegments, uint64Key(seg.id), punched.encode())
 		})
 		if err != nil {
 			return err
@@ -292,7 +292,7 @@ func (s *Disk) sweep(seg *segment) error {
 
 // deadBodies collects the deletions of one transaction and returns the key to go on at, nil at the end.
 func (s *Disk) deadBodies(seg *segment, from []byte, live map[uint64]bool, p *step) (next []byte, err error) {
-	err = s.root.db.View(func(tx *bbolt.Tx) error {
+	err = s.root.view(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(bucketBodies).Cursor()
 		freed := 0
 		for k, v := c.Seek(from); k != nil; k, v = c.Next() {

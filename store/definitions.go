@@ -10,14 +10,15 @@ import (
 // commitDefinitions is the change behind Commit.
 func commitDefinitions(tx *bbolt.Tx, changes []Change) error {
 	for _, c := range changes {
-		b, err := tx.CreateBucketIfNotExists([]byte(definitionsPrefix + c.Bucket))
+		bucket := []byte(definitionsPrefix + c.Bucket)
+		_, err := tx.CreateBucketIfNotExists(bucket)
 		if err != nil {
 			return err
 		}
 		if c.Value == nil {
-			err = b.Delete([]byte(c.Key))
+			err = deleteValue(tx, bucket, []byte(c.Key))
 		} else {
-			err = putValue(b, []byte(c.Key), c.Value)
+			err = putValue(tx, bucket, []byte(c.Key), c.Value)
 		}
 		if err != nil {
 			return fmt.Errorf("commit %q in %q: %w", c.Key, c.Bucket, err)
@@ -26,13 +27,17 @@ func commitDefinitions(tx *bbolt.Tx, changes []Change) error {
 	return nil
 }
 
-// load is the work behind Load. It copies the bucket a thousand keys at a time, so that a slow caller holds no transaction open.
+// load is the work behind Load. It checks the bucket as a whole and then copies a thousand keys at
+// a time, so that a slow caller holds no transaction open.
 func (r *root) load(bucket string, each func(key string, value []byte) error) error {
 	const atOnce = 1000
+	if err := r.view(func(tx *bbolt.Tx) error { return checkDefinitions(tx, bucket) }); err != nil {
+		return err
+	}
 	from := []byte{}
 	for more := true; more; {
 		var keys, values [][]byte
-		err := r.db.View(func(tx *bbolt.Tx) error {
+		err := r.view(func(tx *bbolt.Tx) error {
 			b := tx.Bucket([]byte(definitionsPrefix + bucket))
 			if b == nil {
 				return nil
@@ -60,4 +65,13 @@ func (r *root) load(bucket string, each func(key string, value []byte) error) er
 		}
 	}
 	return nil
+}
+
+// checkDefinitions says whether a bucket is whole.
+func checkDefinitions(tx *bbolt.Tx, bucket string) error {
+	name := []byte(definitionsPrefix + bucket)
+	if tx.Bucket(name) == nil {
+		return checkCount(tx, name, 0)
+	}
+	return eachValue(tx, name, func(_, _ []byte) error { return nil })
 }

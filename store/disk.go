@@ -314,7 +314,7 @@ func (s *Disk) closeFiles() error {
 			err = errors.Join(err, f.Close())
 		}
 	}
-	err = errors.Join(err, s.spill.clear(), s.root.db.Close())
+	err = errors.Join(err, s.spill.clear(), s.root.closeFile())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close())
 	}

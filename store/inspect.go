@@ -72,12 +72,12 @@ func (s *Disk) closeExamined() (err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}
-	return errors.Join(err, s.root.db.Close())
+	return errors.Join(err, s.root.closeFile())
 }
 
 func (e *examination) inspect(w io.Writer) error {
 	p := &printer{w: w}
-	err := e.s.root.db.View(func(tx *bbolt.Tx) error {
+	err := e.s.root.view(func(tx *bbolt.Tx) error {
 		p.line("format version %d, closed in order %v", number(tx, keyVersion), number(tx, keyClean) == 1)
 		p.line("checkpoint at %d, next queue id %d, next segment %d", e.r.ckpt, number(tx, keyQueue), number(tx, keySegment))
 		p.line("definitions:")
@@ -140,11 +140,11 @@ func (e *examination) checkChunk(c *chunk) (n int, lost []Range, err error) {
 	from, ranges := c.first, []Range{{c.first, c.last}}
 	for from <= c.last {
 		ranges[0].First = from
-		found, next, err := e.s.locate(c.queue, ranges, readAhead, scanEntries)
+		var w Window
+		found, err := e.s.locate(c.queue, ranges, readAhead, scanEntries, &w)
 		if err != nil {
 			return n, lost, err
 		}
-		var w Window
 		for len(found) > 0 {
 			k := run(found)
 			if err := e.s.readRun(c.queue, found[:k], &w); err != nil {
@@ -154,7 +154,7 @@ func (e *examination) checkChunk(c *chunk) (n int, lost []Range, err error) {
 		}
 		n += len(w.Messages)
 		lost = append(lost, w.Lost...)
-		from = next
+		from = w.Next
 	}
 	return n, lost, nil
 }

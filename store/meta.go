@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,24 +69,52 @@ type change struct {
 // openRoot opens the file, or makes it, and checks its version.
 func openRoot(dir string, readOnly bool) (*root, error) {
 	path := filepath.Join(dir, rootName)
-	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
-		FreelistType: bbolt.FreelistMapType,
-		Timeout:      time.Second, // the folder is locked already; this is for tools
-		ReadOnly:     readOnly,
+	r := &root{wake: make(chan struct{}, 1), hook: func(string) error { return nil }}
+	err := guard(func() (err error) {
+		r.db, err = bbolt.Open(path, 0o640, &bbolt.Options{
+			FreelistType: bbolt.FreelistMapType,
+			Timeout:      time.Second, // the folder is locked already; this is for tools
+			ReadOnly:     readOnly,
+		})
+		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, diskError(err))
-	}
-	r := &root{db: db, wake: make(chan struct{}, 1), hook: func(string) error { return nil }}
-	if !readOnly {
-		err = db.Update(prepareRoot)
-	} else {
-		err = db.View(checkVersion)
+	if err == nil && readOnly {
+		err = r.view(checkVersion)
+	} else if err == nil {
+		err = r.write(prepareRoot)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, diskError(err)), db.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, diskError(err)), r.closeFile())
 	}
 	return r, nil
+}
+
+// guard runs work on the root file. bbolt trusts its pages: a damaged one makes it panic, or touch memory that is not there. Both
+// are an error here, and no reason for the process to end.
+func guard(work func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%s: %v: %w", rootName, cause, ErrCorrupt)
+		}
+	}()
+	return work()
+}
+
+func (r *root) view(look func(*bbolt.Tx) error) error {
+	return guard(func() error { return r.db.View(look) })
+}
+
+// write is for the writing goroutine, and for the start, before that runs.
+func (r *root) write(do func(*bbolt.Tx) error) error {
+	return guard(func() error { return r.db.Update(do) })
+}
+
+func (r *root) closeFile() error {
+	if r.db == nil {
+		return nil
+	}
+	return guard(r.db.Close)
 }
 
 // prepareRoot makes the buckets of a new file, or checks those of an old one.
@@ -107,7 +136,7 @@ func checkVersion(tx *bbolt.Tx) error {
 			return fmt.Errorf("no bucket %s: %w", name, ErrCorrupt)
 		}
 	}
-	if err := eachValue(tx.Bucket(bucketMeta), func(_, _ []byte) error { return nil }); err != nil {
+	if err := eachValue(tx, bucketMeta, func(_, _ []byte) error { return nil }); err != nil {
 		return err
 	}
 	if v := number(tx, keyVersion); v != formatVersion {
@@ -117,7 +146,7 @@ func checkVersion(tx *bbolt.Tx) error {
 }
 
 func putNumber(tx *bbolt.Tx, key []byte, v uint64) error {
-	return putValue(tx.Bucket(bucketMeta), key, uint64Key(v))
+	return putValue(tx, bucketMeta, key, uint64Key(v))
 }
 
 // number reads a number of the meta bucket, all of which were checked when the file was opened; zero when it is not there.
@@ -175,7 +204,7 @@ func (r *root) commit(changes []*change) {
 func (r *root) transaction(changes []*change) error {
 	err := r.hook("committing")
 	if err == nil {
-		err = r.db.Update(func(tx *bbolt.Tx) error { return r.together(tx, changes) })
+		err = r.write(func(tx *bbolt.Tx) error { return r.together(tx, changes) })
 	}
 	r.commits.Add(1)
 	_ = r.hook("committed")

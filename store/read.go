@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -32,11 +34,12 @@ func (s *Disk) Read(queue uint64, ranges []Range, limit int) (Window, error) {
 	}
 	s.reading <- struct{}{}
 	defer func() { <-s.reading }()
-	found, next, err := s.locate(queue, ranges, limit, math.MaxInt)
+	var w Window
+	found, err := s.locate(queue, ranges, limit, math.MaxInt, &w)
 	if err != nil {
 		return Window{}, err
 	}
-	w := Window{Next: next, Messages: make([]Message, 0, len(found))}
+	w.Messages = make([]Message, 0, len(found))
 	for len(found) > 0 {
 		n := run(found)
 		if err := s.readRun(queue, found[:n], &w); err != nil {
@@ -53,7 +56,8 @@ func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 		return err
 	}
 	for len(ranges) > 0 {
-		found, next, err := s.locate(queue, ranges, math.MaxInt, scanEntries)
+		var w Window
+		found, err := s.locate(queue, ranges, math.MaxInt, scanEntries, &w)
 		if err != nil {
 			return err
 		}
@@ -62,7 +66,7 @@ func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 				return nil
 			}
 		}
-		ranges = rangesFrom(ranges, next)
+		ranges = rangesFrom(ranges, w.Next)
 	}
 	return nil
 }
@@ -102,80 +106,108 @@ func (s *Disk) settleIn(queue uint64, ranges []Range) error {
 	return nil
 }
 
-// locate finds live messages in the ranges, up to a number of bytes of bodies (but one at least) or of messages. next is the
-// sequence to go on at.
-func (s *Disk) locate(queue uint64, ranges []Range, limit, most int) (found []location, next uint64, err error) {
-	logged, nextLogged, err := s.walk(queue, ranges, false, limit, most)
-	if err != nil {
-		return nil, 0, err
+// locate finds live messages in the ranges, up to a number of bytes of bodies (but one at least) or of messages. It sets where the
+// window ends, and what of it is lost with its index.
+func (s *Disk) locate(queue uint64, ranges []Range, limit, most int, w *Window) (found []location, err error) {
+	logged := walk{s: s, queue: queue, limit: limit, most: most}
+	if err := logged.run(ranges); err != nil {
+		return nil, err
 	}
-	spilled, nextSpilled, err := s.walk(queue, ranges, true, limit, most)
-	if err != nil {
-		return nil, 0, err
+	spilled := walk{s: s, queue: queue, limit: limit, most: most, spilled: true}
+	if err := spilled.run(ranges); err != nil {
+		return nil, err
 	}
-	next = min(nextLogged, nextSpilled)
-	if len(spilled) == 0 {
-		found = logged
-	} else {
-		found = slices.Concat(logged, spilled)
-		slices.SortFunc(found, func(a, b location) int {
-			if a.seq < b.seq {
-				return -1
-			}
-			return 1
-		})
+	w.Next = min(logged.next, spilled.next)
+	w.Lost = append(w.Lost, logged.lost...)
+	found = logged.found
+	if len(spilled.found) > 0 {
+		found = slices.Concat(logged.found, spilled.found)
+		slices.SortFunc(found, func(a, b location) int { return cmp.Compare(a.seq, b.seq) })
 	}
 	for i, m := range found {
-		if m.seq >= next {
-			return found[:i], next, nil
+		if m.seq >= w.Next {
+			return found[:i], nil
 		}
 		if i > 0 && limit <= 0 || i >= most {
-			return found[:i], m.seq, nil
+			w.Next = m.seq
+			return found[:i], nil
 		}
 		limit -= m.body
 	}
-	return found, next, nil
+	return found, nil
 }
 
-// walk looks through one kind of chunks.
-func (s *Disk) walk(queue uint64, ranges []Range, spilled bool, limit, most int) (found []location, next uint64, err error) {
+// walk looks through one kind of a queue's chunks.
+type walk struct {
+	s           *Disk
+	queue       uint64
+	spilled     bool
+	limit, most int
+
+	found []location
+	lost  []Range // live, but their index is damaged
+	next  uint64
+	full  bool
+}
+
+func (k *walk) run(ranges []Range) error {
 	for _, r := range ranges {
+		k.next = r.Last
 		if r.Last < math.MaxUint64 {
-			next = r.Last + 1
-		} else {
-			next = r.Last
+			k.next++
 		}
 		for seq := r.First; seq <= r.Last; {
-			v, ok := s.index.view(queue, seq, spilled)
+			v, ok := k.s.index.view(k.queue, seq, k.spilled)
 			if !ok || v.first > r.Last {
 				break
 			}
-			entries, err := s.entriesOf(v)
-			if err != nil {
-				return nil, 0, err
+			entries, err := k.s.entriesOf(v)
+			if err == nil && len(entries) == 0 && k.s.index.holds(v) {
+				err = fmt.Errorf("no index entries: %w", ErrCorrupt)
 			}
-			full := false
-			unpack(entries, v.first, func(e entry) bool {
-				if e.seq < seq || e.seq > r.Last || !v.alive(e.seq) {
-					return e.seq <= r.Last
-				}
-				if full = len(found) > 0 && limit <= 0 || len(found) >= most; full {
-					next = e.seq
-					return false
-				}
-				found = append(found, location{e, v.seg})
-				limit -= e.body
-				return true
-			})
-			if full {
-				return found, next, nil
+			switch {
+			case errors.Is(err, ErrCorrupt):
+				k.s.logger.Error("index of messages is damaged", "queue", k.queue, "first", v.first, "last", v.last, "error", err)
+				k.lost = append(k.lost, clipRanges(v.ranges(nil), Range{seq, r.Last})...)
+			case err != nil:
+				return err
+			}
+			if k.take(entries, v, Range{seq, r.Last}); k.full {
+				return nil
 			}
 			if seq = v.last + 1; seq == 0 {
 				break
 			}
 		}
 	}
-	return found, next, nil
+	return nil
+}
+
+// take adds what is live in a chunk.
+func (k *walk) take(entries []byte, v chunk, r Range) {
+	unpack(entries, v.first, func(e entry) bool {
+		if e.seq < r.First || e.seq > r.Last || !v.alive(e.seq) {
+			return e.seq <= r.Last
+		}
+		if k.full = len(k.found) > 0 && k.limit <= 0 || len(k.found) >= k.most; k.full {
+			k.next = e.seq
+			return false
+		}
+		k.found = append(k.found, location{e, v.seg})
+		k.limit -= e.body
+		return true
+	})
+}
+
+// clipRanges returns what of the ranges is within r.
+func clipRanges(ranges []Range, r Range) (clipped []Range) {
+	for _, one := range ranges {
+		one.First, one.Last = max(one.First, r.First), min(one.Last, r.Last)
+		if one.First <= one.Last {
+			clipped = append(clipped, one)
+		}
+	}
+	return clipped
 }
 
 // view returns a copy of the first chunk with live messages that reaches up to seq. What it shares with the chunk does not
@@ -204,6 +236,12 @@ func (x *index) view(queue, seq uint64, spilled bool) (v chunk, ok bool) {
 	return v, false
 }
 
+// holds says whether the chunk of a view is still alive.
+func (x *index) holds(v chunk) bool {
+	now, ok := x.view(v.queue, v.first, v.seg.spilled)
+	return ok && now.key() == v.key()
+}
+
 // live says whether a message is still to be delivered.
 func (x *index) live(queue, seq uint64, spilled bool) bool {
 	v, ok := x.view(queue, seq, spilled)
@@ -224,7 +262,7 @@ func (s *Disk) entriesOf(c chunk) ([]byte, error) {
 		return b, err
 	}
 	var entries []byte
-	err := s.root.db.View(func(tx *bbolt.Tx) error {
+	err := s.root.view(func(tx *bbolt.Tx) error {
 		key := c.key().encode()
 		sealed := tx.Bucket(bucketEntries).Get(key)
 		if sealed == nil {
@@ -300,7 +338,7 @@ func (s *Disk) readRun(queue uint64, found []location, w *Window) error {
 
 // survivor returns the record of a position from the root file; nil if there is none.
 func (s *Disk) survivor(pos uint64) (record []byte, err error) {
-	err = s.root.db.View(func(tx *bbolt.Tx) error {
+	err = s.root.view(func(tx *bbolt.Tx) error {
 		if sealed := tx.Bucket(bucketBodies).Get(uint64Key(pos)); len(sealed) > 4 {
 			record = slices.Clone(sealed[:len(sealed)-4]) // it has a checksum of its own
 		}

@@ -98,14 +98,15 @@ func (r *recovery) closeFiles() (err error) {
 // deleteStale deletes chunks whose segment is not named: they are from a checkpoint that did not come to its end. Their messages
 // are in the log that is replayed, and that may make chunks of the same name.
 func (r *recovery) deleteStale() error {
-	return r.s.root.db.Update(func(tx *bbolt.Tx) error {
+	return r.s.root.write(func(tx *bbolt.Tx) error {
 		stale := &step{}
 		segments := tx.Bucket(bucketSegments)
-		err := tx.Bucket(bucketChunks).ForEach(func(k, _ []byte) error {
-			if key, ok := parseChunkKey(k); ok && segments.Get(uint64Key(key.segment)) == nil {
+		err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+			key, ok := parseChunkKey(k)
+			if _, err := openValue(k, v); ok && err == nil && segments.Get(uint64Key(key.segment)) == nil {
 				stale.deleteChunk(slices.Clone(k))
 			}
-			return nil
+			return nil // what is damaged is reported when it is loaded
 		})
 		if err != nil {
 			return err
@@ -117,12 +118,12 @@ func (r *recovery) deleteStale() error {
 // loadRoot reads the summaries of the last checkpoint.
 func (r *recovery) loadRoot() error {
 	s := r.s
-	return s.root.db.View(func(tx *bbolt.Tx) error {
+	return s.root.view(func(tx *bbolt.Tx) error {
 		r.ckpt = number(tx, keyCheckpoint)
 		r.maxID = number(tx, keySegment)
 		s.report.Clean = number(tx, keyClean) == 1
 		s.root.queueID.Store(max(1, number(tx, keyQueue)))
-		err := eachValue(tx.Bucket(bucketSegments), func(k, v []byte) error {
+		err := eachValue(tx, bucketSegments, func(k, v []byte) error {
 			seg, ok := decodeSegment(keyUint64(k), v)
 			if !ok {
 				return fmt.Errorf("entry of segment %x: %w", k, ErrCorrupt)
@@ -134,7 +135,7 @@ func (r *recovery) loadRoot() error {
 		if err != nil {
 			return err
 		}
-		err = eachValue(tx.Bucket(bucketQueues), func(k, v []byte) error {
+		err = eachValue(tx, bucketQueues, func(k, v []byte) error {
 			c := cursor{src: v}
 			l := &lane{id: keyUint64(k), next: c.uvarint(), saved: true}
 			s.index.lanes[l.id] = l
@@ -158,25 +159,20 @@ func (s *Disk) seeQueue(id uint64) {
 func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 	x := r.s.index
 	acks := tx.Bucket(bucketAcks)
-	err := eachValue(tx.Bucket(bucketChunks), func(k, v []byte) error {
+	found := 0
+	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+		found++
 		key, ok := parseChunkKey(k)
 		if !ok {
 			return fmt.Errorf("chunk key %x: %w", k, ErrCorrupt)
 		}
 		seg := r.known[key.segment]
-		if seg == nil {
+		if _, err := openValue(k, v); seg == nil && err == nil {
 			return nil // from a checkpoint that did not come to its end
 		}
 		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
-		var live []byte
-		if sealed := acks.Get(k); sealed != nil {
-			var err error
-			if live, err = openValue(k, sealed); err != nil {
-				return err
-			}
-		}
-		if !c.decode(v, live) {
-			return fmt.Errorf("chunk %+v: %w", key, ErrCorrupt)
+		if err := c.load(k, v, acks.Get(k)); err != nil {
+			return r.refuse(Damage{Segment: key.segment, What: err.Error()})
 		}
 		l := x.lane(key.queue)
 		l.chunks = append(l.chunks, c)
@@ -188,6 +184,11 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 		x.chunks++
 		return nil
 	})
+	if err == nil {
+		if err = checkCount(tx, bucketChunks, found); err != nil {
+			err = r.refuse(Damage{What: err.Error()})
+		}
+	}
 	for _, l := range x.lanes { // the ids of segments are not always in the order of the log
 		slices.SortFunc(l.chunks, func(a, b *chunk) int { return cmp.Compare(a.first, b.first) })
 	}
@@ -252,12 +253,7 @@ func (r *recovery) surveyFile(id uint64, f file) (survey, error) {
 // checkMissing refuses to open a store of which a whole file is gone.
 func (r *recovery) checkMissing() error {
 	missing := func(id uint64, why string) error {
-		d := Damage{Segment: id, What: "the file is missing, " + why}
-		r.found(d)
-		if r.s.options.AcceptDataLoss {
-			return nil
-		}
-		return fmt.Errorf("segment %d is missing, %s: %w", id, why, ErrCorrupt)
+		return r.refuse(Damage{Segment: id, What: "the file is missing, " + why})
 	}
 	for id, seg := range r.known {
 		if seg.moved || seg.refs == 0 {
@@ -283,6 +279,15 @@ func (r *recovery) checkMissing() error {
 		return missing(r.replay[0].header.prev, "a later one follows it")
 	}
 	return nil
+}
+
+// refuse notes damage with which the store does not open, unless the operator accepted it.
+func (r *recovery) refuse(d Damage) error {
+	r.found(d)
+	if r.s.options.AcceptDataLoss {
+		return nil
+	}
+	return fmt.Errorf("%v: %w", d, ErrCorrupt)
 }
 
 // found notes damage.
@@ -351,7 +356,7 @@ func (r *recovery) begin() error {
 	s.segments = append(s.segments, seg)
 	s.writer.seg, s.writer.pos, s.writer.safe, s.writer.data, s.writer.promise = seg, r.end, r.end, r.end, r.end
 	s.writer.since = time.Now()
-	return s.root.db.Update(func(tx *bbolt.Tx) error {
+	return s.root.write(func(tx *bbolt.Tx) error {
 		if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
 			return err
 		}

@@ -8,13 +8,52 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// bbolt does not check its pages, so every value carries the checksum of its key and itself: what a bad disk changed is refused,
-// not believed.
+// bbolt does not check its pages, so every value carries the checksum of its key and itself, and the meta bucket has the number of
+// keys of each bucket that is read as a whole: what a bad disk changed or hid is refused, not believed.
 
 // putValue writes a value with its checksum.
-func putValue(b *bbolt.Bucket, key, value []byte) error {
+func putValue(tx *bbolt.Tx, bucket, key, value []byte) error {
+	b := tx.Bucket(bucket)
+	if b.Get(key) == nil {
+		if err := addCount(tx, bucket, 1); err != nil {
+			return err
+		}
+	}
 	sealed := append(make([]byte, 0, len(value)+4), value...)
 	return b.Put(key, binary.LittleEndian.AppendUint32(sealed, valueCRC(key, value)))
+}
+
+// deleteValue deletes a key, if it is there.
+func deleteValue(tx *bbolt.Tx, bucket, key []byte) error {
+	b := tx.Bucket(bucket)
+	if b.Get(key) == nil {
+		return nil
+	}
+	if err := addCount(tx, bucket, -1); err != nil {
+		return err
+	}
+	return b.Delete(key)
+}
+
+// addCount changes the number of keys of a bucket. Entries, acks and bodies are not counted: each is looked up by who knows that
+// it should be there.
+func addCount(tx *bbolt.Tx, bucket []byte, n int) error {
+	switch string(bucket) {
+	case string(bucketMeta), string(bucketEntries), string(bucketAcks), string(bucketBodies):
+		return nil
+	}
+	key := countKey(bucket)
+	return putNumber(tx, key, number(tx, key)+uint64(n))
+}
+
+func countKey(bucket []byte) []byte { return append([]byte("count "), bucket...) }
+
+// checkCount compares the number of keys found in a bucket with what it should be.
+func checkCount(tx *bbolt.Tx, bucket []byte, found int) error {
+	if want := number(tx, countKey(bucket)); want != uint64(found) {
+		return fmt.Errorf("%d of %d keys of bucket %s in %s: %w", found, want, bucket, rootName, ErrCorrupt)
+	}
+	return nil
 }
 
 // openValue checks a value and returns it without its checksum.
@@ -31,14 +70,20 @@ func valueCRC(key, value []byte) uint32 {
 }
 
 // eachValue calls each for every value of a bucket, checked.
-func eachValue(b *bbolt.Bucket, each func(key, value []byte) error) error {
-	return b.ForEach(func(k, sealed []byte) error {
+func eachValue(tx *bbolt.Tx, bucket []byte, each func(key, value []byte) error) error {
+	found := 0
+	err := tx.Bucket(bucket).ForEach(func(k, sealed []byte) error {
 		v, err := openValue(k, sealed)
 		if err != nil {
 			return err
 		}
+		found++
 		return each(k, v)
 	})
+	if err != nil || string(bucket) == string(bucketMeta) {
+		return err
+	}
+	return checkCount(tx, bucket, found)
 }
 
 func (k chunkKey) encode() []byte {
@@ -87,35 +132,43 @@ func (c *chunk) encodeLive() []byte {
 	return b
 }
 
-// decode reads a chunk's summary and its live state.
-func (c *chunk) decode(summary, live []byte) bool {
-	in := cursor{src: summary}
+// load reads a chunk's sealed values; live is nil when all entries are.
+func (c *chunk) load(key, summary, live []byte) error {
+	v, err := openValue(key, summary)
+	if err != nil {
+		return err
+	}
+	in := cursor{src: v}
 	c.last = c.first + in.uvarint()
 	c.n = int(in.uvarint())
 	c.bytes, c.disk = int64(in.uvarint()), int64(in.uvarint())
 	c.live = c.n
-	if in.short || c.last < c.first || c.n <= 0 {
-		return false
+	if live != nil {
+		if live, err = openValue(key, live); err != nil {
+			return err
+		}
+		c.loadLive(live)
 	}
-	switch {
-	case len(live) == 0:
-	case live[0] != 0:
-		in = cursor{src: live}
+	if in.short || c.last < c.first || c.n <= 0 || c.live < 0 || c.live > c.n {
+		return fmt.Errorf("chunk %x has %d live of %d messages: %w", key, c.live, c.n, ErrCorrupt)
+	}
+	return nil
+}
+
+// loadLive is the inverse of encodeLive.
+func (c *chunk) loadLive(b []byte) {
+	if len(b) > 0 && b[0] != 0 {
+		in := cursor{src: b}
 		c.floor = c.first + in.uvarint()
 		c.live = int(c.last+1) - int(c.floor)
-	default:
-		in = cursor{src: live[1:]}
-		c.live = 0
-		c.bits = make([]uint64, 0, len(in.src)/8)
-		for len(in.src) > 0 {
-			c.bits = append(c.bits, in.uint64())
-		}
-		c.live = countBits(c.bits)
-		if uint64(len(c.bits)) != (c.last-c.first)/64+1 {
-			return false
-		}
+		return
 	}
-	return !in.short && c.live >= 0 && c.live <= c.n
+	in := cursor{src: b[min(1, len(b)):]}
+	c.bits = make([]uint64, (c.last-c.first)/64+1)
+	for i := range c.bits {
+		c.bits[i] = in.uint64()
+	}
+	c.live = countBits(c.bits)
 }
 
 // encode is the segment's value in the root file.

@@ -75,6 +75,7 @@ func newPerfCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 			defer stop()
+			context.AfterFunc(ctx, stop) // a second signal ends the process at once
 			return runPerf(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

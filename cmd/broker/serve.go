@@ -56,6 +56,7 @@ func newServeCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 			defer stop()
+			context.AfterFunc(ctx, stop)       // a second signal ends the process at once
 			hangups := make(chan os.Signal, 1) // more than one at a time mean the same as one
 			signal.Notify(hangups, syscall.SIGHUP)
 			defer signal.Stop(hangups)

@@ -143,7 +143,8 @@ func TestServeAndPerf(t *testing.T) {
 		for _, line := range []string{
 			"rabbitmq_channel_messages_published_total 5000", "rabbitmq_channel_messages_confirmed_total 5000",
 			"rabbitmq_channel_messages_delivered_ack_total 5000", "rabbitmq_channel_messages_acked_total 5000",
-			"rabbitmq_queues 0", "rabbitmq_consumers 0",
+			"rabbitmq_queues 0", "rabbitmq_consumers 0", "rabbitmq_channels 0", "rabbitmq_connections 0",
+			"rabbitmq_connections_opened_total 4", "rabbitmq_connections_closed_total 4",
 		} {
 			if !strings.Contains(body, "\n"+line+"\n") {
 				t.Errorf("%s is not among the metrics", line)
@@ -168,6 +169,19 @@ func TestPerfTable(t *testing.T) {
 	code, stdout, stderr = broker(t, "", "perf", "--uri", "amqp://guest:wrong@"+r.AMQP[0])
 	if code != 1 || stdout != "" || !strings.Contains(stderr, "403 ACCESS_REFUSED") {
 		t.Errorf("wrong password: exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestPerfOverTLS(t *testing.T) {
+	cert, key := certificate(t, 3)
+	r := startBroker(t, "--amqps-addr", "127.0.0.1:0", "--tls-cert", file(t, "cert.pem", cert), "--tls-key", file(t, "key.pem", key))
+	args := []string{"perf", "--uri", "amqps://" + r.AMQPS[0], "--count", "100", "--duration", "0", "--size", "100000"}
+	code, stdout, stderr := broker(t, "", append(args, "--tls-skip-verify")...)
+	if code != 0 || !strings.Contains(stdout, "received   100 ") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, _, stderr = broker(t, "", args...); code != 1 || !strings.Contains(stderr, "certificate") {
+		t.Errorf("a certificate that nobody vouches for: exit code %d\n%s", code, stderr)
 	}
 }
 

@@ -21,7 +21,8 @@ const (
 // exceptions from the bars on size, by file or by file:function, each with its reason.
 var exceptions = map[string]string{}
 
-// Bars reports files and functions over their bar, and exceptions that are not needed any more.
+// Bars reports files and functions over their bar, and exceptions that are not needed
+// any more: a list that nobody shortens would end as a second set of bars.
 func Bars(files []File, exceptions map[string]string) []string {
 	var found []string
 	used := map[string]bool{}
@@ -57,7 +58,8 @@ func Bars(files []File, exceptions map[string]string) []string {
 	return append(found, deepShare(files)...)
 }
 
-// deepShare reports the deeply nested functions when they are more than a rarity.
+// deepShare reports the deeply nested functions when they are more than a rarity. A
+// bar on each would be met by splitting a loop where it reads best in one piece.
 func deepShare(files []File) []string {
 	var deep []string
 	funcs := 0

@@ -99,6 +99,7 @@ func PrintFigures(w io.Writer, files []File) error {
 	return t.Flush()
 }
 
+// printRow writes the figures of one package, or of the tree.
 func printRow(w io.Writer, name string, m Figures) {
 	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f%%\t%.1f%%\t%.0f%%\t%.2f\t\n",
 		name, m.Files, m.Lines, m.FileMedian, m.FileMax, m.Funcs, m.FuncMedian, m.FuncP90, m.FuncMax,

@@ -69,7 +69,8 @@ func (p *Package) path() string {
 	return strings.TrimPrefix(p.ImportPath, modulePath+"/")
 }
 
-// testOnly returns the imports that only the package's tests have.
+// testOnly returns the imports that only the package's tests have, each once: its
+// own path, which a test in the package's _test package has, is not among them.
 func (p *Package) testOnly() []string {
 	var imports []string
 	for _, i := range slices.Concat(p.TestImports, p.XTestImports) {

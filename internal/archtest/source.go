@@ -58,7 +58,11 @@ func ReadTree(root string) ([]File, error) {
 		if err != nil {
 			return err
 		}
-		file, err := readFile(name, filepath.ToSlash(below))
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		file, err := readFile(filepath.ToSlash(below), src)
 		if file != nil {
 			files = append(files, *file)
 		}
@@ -67,6 +71,8 @@ func ReadTree(root string) ([]File, error) {
 	return files, err
 }
 
+// passedOver tells folders whose Go files are no part of the module: inputs of
+// tests, other people's code, and what the go command does not look at either.
 func passedOver(folder string) bool {
 	switch folder {
 	case "testdata", "vendor", "node_modules":
@@ -75,14 +81,11 @@ func passedOver(folder string) bool {
 	return strings.HasPrefix(folder, ".") || strings.HasPrefix(folder, "_")
 }
 
-// readFile measures one file; nil when it is generated.
-func readFile(name, below string) (*File, error) {
-	src, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
+// readFile measures the source of one file; nil when it is generated, for nobody
+// reads that.
+func readFile(below string, src []byte) (*File, error) {
 	fset := token.NewFileSet()
-	syntax, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+	syntax, err := parser.ParseFile(fset, below, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +111,15 @@ func readFile(name, below string) (*File, error) {
 	return f, nil
 }
 
+// isTestFile tells a test from product code. Support packages count as tests: no
+// binary has them.
 func isTestFile(below string) bool {
 	dir := path.Dir(below)
 	return strings.HasSuffix(below, "_test.go") || strings.HasPrefix(below, "test/") || isTestSupport(dir)
 }
 
-// commentLines counts the lines that a comment touches.
+// commentLines counts the lines that a comment touches. Two comments on one line
+// count once, so that the share of comments is one of lines.
 func commentLines(fset *token.FileSet, syntax *ast.File) int {
 	touched := map[int]bool{}
 	for _, group := range syntax.Comments {
@@ -126,6 +132,9 @@ func commentLines(fset *token.FileSet, syntax *ast.File) int {
 	return len(touched)
 }
 
+// addDecl notes a top-level declaration. A method counts as exported when its type is
+// too: nobody outside can name the others, and most of them satisfy an interface
+// that says what they do.
 func (f *File) addDecl(fset *token.FileSet, decl ast.Decl) {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
@@ -184,7 +193,8 @@ func receiverType(d *ast.FuncDecl) string {
 	}
 }
 
-// depth counts the blocks around the innermost statement of n.
+// depth counts the blocks around the innermost statement of n, those of function
+// literals included. A switch is one block, its cases are none: they read as a list.
 func depth(n ast.Node) int {
 	deepest := 0
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {

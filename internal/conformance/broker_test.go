@@ -48,7 +48,7 @@ func TestBrokerLifecycle(t *testing.T) {
 	}{
 		{"clean", goodBroker, "", ""},
 		{"ends too early", `echo 'no disk' >&2; exit 3`, "the broker ended before it was ready", ""},
-		{"ends with an error", `echo '{"amqp":["127.0.0.1:9"]}' >"$ready.new"; mv "$ready.new" "$ready"; trap 'echo lost; exit 4' TERM; while :; do sleep 0.05; done`, "", "the broker ended with exit status 4"},
+		{"ends with an error", `trap 'echo lost; exit 4' TERM; echo '{"amqp":["127.0.0.1:9"]}' >"$ready.new"; mv "$ready.new" "$ready"; while :; do sleep 0.05; done`, "", "the broker ended with exit status 4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

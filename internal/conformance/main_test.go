@@ -10,8 +10,9 @@ import (
 )
 
 // goodBroker is ready at once and ends when it is told to.
-const goodBroker = `echo '{"amqp":["127.0.0.1:9"],"http":["127.0.0.1:8"]}' >"$ready.new"; mv "$ready.new" "$ready"
-trap 'exit 0' TERM; while :; do sleep 0.05; done`
+const goodBroker = `trap 'exit 0' TERM
+echo '{"amqp":["127.0.0.1:9"],"http":["127.0.0.1:8"]}' >"$ready.new"; mv "$ready.new" "$ready"
+while :; do sleep 0.05; done`
 
 // crashingBroker ends without being told to, once crashingSuite has begun.
 const (
@@ -64,6 +65,19 @@ func TestRunReadsTheListFirst(t *testing.T) {
 	writeFile(t, list, "A2_bad\n")
 	err := run(t.Context(), options{broker: "/nonexistent", allowed: list}, io.Discard)
 	wantText(t, err, list+": line 1: A2_bad has no reason")
+}
+
+// TestRunIsBounded: neither a suite that hangs nor what it started keeps a run.
+func TestRunIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	o := options{broker: script(t, goodBroker), python: "/bin/sh", suite: dir, allowed: filepath.Join(dir, "allowed.txt"), limit: 500 * time.Millisecond}
+	writeFile(t, o.allowed, "")
+	writeFile(t, filepath.Join(dir, "run.py"), "sleep 30")
+	started := time.Now()
+	wantText(t, run(t.Context(), o, io.Discard), "the checks were stopped: context deadline exceeded")
+	if took := time.Since(started); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
 }
 
 func writeFile(t *testing.T, file, text string) {

@@ -9,9 +9,10 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"time"
 )
 
-// outcome of one check.
+// outcome of one check, in the suite's own words.
 type outcome string
 
 const (
@@ -20,53 +21,71 @@ const (
 	skipped outcome = "skip"
 )
 
+// killDelay is how long a stopped suite's own processes may hold on to its output.
+const killDelay = 2 * time.Second
+
+// report is what the suite's lines told.
+type report struct {
+	outcomes map[string]outcome // by the check's name
+	complete bool               // the summary was there
+	err      error              // in reading the lines
+}
+
 // runSuite runs the checks and returns the outcome of each by its name. Lines of
 // checks that passed are not shown. That some failed is no error here.
 func runSuite(ctx context.Context, command []string, out io.Writer) (map[string]outcome, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stderr = out
-	lines, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	outcomes, complete, scanErr := readOutcomes(lines, out)
-	err = cmd.Wait()
+	cmd.WaitDelay = killDelay
+	// A pipe of our own: Wait must be able to give up on it, when processes that the
+	// suite started outlive it.
+	lines, stdout := io.Pipe()
+	cmd.Stdout = stdout
+	reported := make(chan report, 1)
+	go func() {
+		r := readOutcomes(lines, out)
+		lines.CloseWithError(r.err) // nobody reads on: the suite must not wait for that
+		reported <- r
+	}()
+	err := cmd.Run()
+	stdout.Close()
+	r := <-reported
+
 	var exit *exec.ExitError
 	switch {
-	case scanErr != nil:
-		return nil, scanErr
+	case r.err != nil:
+		return nil, r.err
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("the checks were stopped: %w", context.Cause(ctx))
 	case err != nil && !errors.As(err, &exit):
 		return nil, err
-	case !complete:
+	case !r.complete:
 		return nil, fmt.Errorf("the checks ended without a summary: %w", err)
 	}
-	return outcomes, nil
+	return r.outcomes, nil
 }
 
 // A line is "<outcome> <rule> <words of the name>: <title>[ -- <detail>]", where
 // rule and words joined by underscores are the check's name.
 var checkLine = regexp.MustCompile(`^(ok|FAIL|skip) +([A-Z]{1,2}[0-9]{1,2}) ([a-zA-Z0-9 ]+): `)
 
-// readOutcomes reads the suite's lines up to its summary, and copies to out those that matter to a reader.
-func readOutcomes(lines io.Reader, out io.Writer) (outcomes map[string]outcome, complete bool, err error) {
-	outcomes = map[string]outcome{}
+// readOutcomes reads the suite's lines, and copies to out those that matter to a
+// reader: all but the checks that passed or did not apply.
+func readOutcomes(lines io.Reader, out io.Writer) report {
+	r := report{outcomes: map[string]outcome{}}
 	scanner := bufio.NewScanner(lines)
-	scanner.Buffer(nil, 1<<20)
+	scanner.Buffer(nil, 1<<20) // details quote what a broker sent
 	for scanner.Scan() {
 		line := scanner.Text()
 		got := checkLine.FindStringSubmatch(line)
 		if got != nil {
-			outcomes[got[2]+"_"+strings.ReplaceAll(got[3], " ", "_")] = outcome(got[1])
+			r.outcomes[got[2]+"_"+strings.ReplaceAll(got[3], " ", "_")] = outcome(got[1])
 		}
-		complete = strings.HasPrefix(line, "conformance: ")
+		r.complete = strings.HasPrefix(line, "conformance: ")
 		if got == nil || outcome(got[1]) == failed {
 			fmt.Fprintln(out, line)
 		}
 	}
-	return outcomes, complete, scanner.Err()
+	r.err = scanner.Err()
+	return r
 }

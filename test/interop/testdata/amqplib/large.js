@@ -2,7 +2,8 @@
 // Bodies around the limit of a frame: QUEUE FRAME_MAX SIZE... Prints each size that came back whole.
 const { connect, main, say, take } = require('./client');
 
-const body = (size) => Buffer.from(Array.from({ length: size }, (_, i) => (i * 7) % 251));
+const pattern = Buffer.from(Array.from({ length: 251 }, (_, i) => (i * 7) % 251));
+const body = (size) => Buffer.alloc(size, pattern);
 
 main(async (queue, frameMax, ...sizes) => {
   const connection = await connect({ frameMax });

@@ -7,8 +7,11 @@ channel = connection.channel()
 channel.queue_declare(queue)
 
 
+pattern = bytes(i * 7 % 251 for i in range(251))
+
+
 def body(size):
-    return bytes(i * 7 % 251 for i in range(size))
+    return (pattern * (size // len(pattern) + 1))[:size]
 
 
 for size in sizes:

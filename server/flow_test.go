@@ -1,0 +1,231 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leveret/amqp"
+	"leveret/frame"
+	"leveret/server"
+	"leveret/store"
+)
+
+// fill publishes n messages of that size to a queue and waits until the last is confirmed.
+func fill(c *client, queue string, n, size int) {
+	c.t.Helper()
+	if err := c.fill(queue, n, size); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) fill(queue string, n, size int) error {
+	c.add(1, &amqp.ConfirmSelect{})
+	body := bytes.Repeat([]byte{'x'}, size)
+	for range n {
+		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(queue)}, nil, body)
+	}
+	if err := c.flush(); err != nil {
+		return err
+	}
+	if _, err := c.method(amqp.MethodConfirmSelectOk); err != nil {
+		return err
+	}
+	for {
+		m, err := c.method(amqp.MethodBasicAck)
+		if err != nil {
+			return err
+		}
+		if m.(*amqp.BasicAck).DeliveryTag == uint64(n) {
+			return nil
+		}
+	}
+}
+
+// A consumer that reads nothing keeps no more than a small multiple of the limit in its outbox, with and without acknowledgement; the
+// queue's other consumer gets the rest.
+func TestConsumerThatReadsNothing(t *testing.T) {
+	for _, noAck := range []bool{true, false} {
+		t.Run(fmt.Sprintf("no-ack %t", noAck), func(t *testing.T) {
+			const messages, size = 600, 64 << 10
+			r := start(t, testOptions())
+			p := r.open()
+			p.declare("q")
+			stuck := r.open()
+			stuck.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "stuck", NoAck: noAck}, amqp.MethodBasicConsumeOk)
+			fill(p, "q", messages, size)
+			all, deliveries := r.Waiting()
+			if deliveries == 0 || deliveries > server.DeliveryLimit+2*size || all > deliveries+size {
+				t.Errorf("%d bytes of deliveries wait, %d bytes in all; the limit is %d", deliveries, all, server.DeliveryLimit)
+			}
+			// What the sockets hold is out of the server's hands; the rest is for who reads.
+			ready := p.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk).(*amqp.QueueDeclareOk).MessageCount
+			if ready == 0 {
+				t.Fatal("all messages went to a consumer that reads nothing")
+			}
+			other := r.open()
+			other.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "other", NoAck: true}, amqp.MethodBasicConsumeOk)
+			for range ready {
+				if _, err := other.method(amqp.MethodBasicDeliver); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := other.content(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// The stuck one finds all of its own when it reads after all.
+			for range messages - ready {
+				if _, err := stuck.method(amqp.MethodBasicDeliver); err != nil {
+					t.Fatal(err)
+				}
+				if body, err := stuck.content(); err != nil || len(body) != size {
+					t.Fatalf("%d octets (%v), want %d", len(body), err, size)
+				}
+			}
+			other.goodbye()
+			stuck.goodbye()
+			p.goodbye()
+		})
+	}
+}
+
+// A client that asks and never reads is not read any more when its replies pile up.
+func TestRepliesThatNobodyReads(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	const size = 128 << 10
+	body := make([]byte, size)
+	for sent := 0; ; sent += size {
+		if sent > 40*server.ReplyLimit {
+			t.Fatalf("%d bytes were taken from a client that does not read its returns", sent)
+		}
+		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("none"), Mandatory: true}, nil, body)
+		c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, err := c.conn.Write(c.out)
+		c.out = c.out[:0]
+		if err != nil {
+			break // not read any more
+		}
+	}
+	if all, _ := r.Waiting(); all < server.ReplyLimit || all > 2*server.ReplyLimit {
+		t.Errorf("%d bytes wait, the limit is %d", all, server.ReplyLimit)
+	}
+	c.conn.Close()
+}
+
+// used is the process's memory as the server measures it.
+func used() uint64 {
+	debug.FreeOSMemory()
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64() - s[1].Value.Uint64()
+}
+
+// A publisher that floods a queue nobody reads is held at the limit, is told so once, and goes on when the queue was drained.
+func TestPublisherIsHeldAtTheMemoryLimit(t *testing.T) {
+	const room, size = 48 << 20, 64 << 10
+	o := testOptions()
+	o.MemoryLimit = used() + room
+	r := start(t, o)
+	p := r.open()
+	p.declare("q")
+	consumer := r.open() // before the alarm: connections that do not publish are not held back by it
+	flooded := make(chan int)
+	go func() {
+		body := make([]byte, size)
+		n := 0
+		for ; n < 40*room/size && p.conn.SetWriteDeadline(time.Now().Add(2*time.Second)) == nil; n++ {
+			p.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, body)
+			b := p.out
+			p.out = nil
+			if _, err := p.conn.Write(b); err != nil {
+				break // not read any more
+			}
+		}
+		flooded <- n
+	}()
+	n := <-flooded
+	if n == 40*room/size {
+		t.Fatalf("%d bytes were taken, the memory limit leaves room for %d", n*size, room)
+	}
+	p.expect(amqp.MethodConnectionBlocked)
+	if s := r.Stats(); !s.MemoryAlarm || s.Blocked != 1 {
+		t.Errorf("alarm %t, %d connections blocked, want the alarm and one", s.MemoryAlarm, s.Blocked)
+	}
+	consumer.call(1, &amqp.QueuePurge{Queue: "q"}, amqp.MethodQueuePurgeOk)
+	p.expect(amqp.MethodConnectionUnblocked)
+	p.conn.Close()
+	consumer.goodbye()
+}
+
+// Whatever is published blocks the connection during an alarm, once an alarm, and only that connection.
+func TestBlockedOnceAnAlarm(t *testing.T) {
+	for name, key := range map[string]string{"routed": "q", "unroutable": "none"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, testOptions(), store.NewMemory())
+				defer r.stop()
+				p, quiet, plain := r.pipe(), r.pipe(), r.pipe()
+				for i, c := range []*client{p, quiet, plain} {
+					defer c.conn.Close()
+					if err := c.opening(opening{plain: i == 2}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p.declare("q")
+				for range 2 {
+					r.HoldAlarm(true)
+					for _, c := range []*client{p, plain} {
+						c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(key)}, nil, nil)
+						c.mustFlush()
+					}
+					if m := p.expect(amqp.MethodConnectionBlocked).(*amqp.ConnectionBlocked); m.Reason != "low on memory" {
+						t.Errorf("reason %q", m.Reason)
+					}
+					quiet.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+					synctest.Wait()
+					if n := r.Stats().Blocked; n != 2 {
+						t.Errorf("%d connections blocked, want 2", n)
+					}
+					r.HoldAlarm(false)
+					p.expect(amqp.MethodConnectionUnblocked)
+					plain.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+					p.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+				}
+			})
+		})
+	}
+}
+
+// A channel's limit that is raised delivers at once; the answer and the delivery may come in either order.
+func TestRaisedLimitDelivers(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	c.declare("q")
+	c.call(1, &amqp.BasicQos{PrefetchCount: 1, Global: true}, amqp.MethodBasicQosOk)
+	for range 2 {
+		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, nil)
+	}
+	c.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "t"}, amqp.MethodBasicConsumeOk)
+	c.expect(amqp.MethodBasicDeliver)
+	c.content()
+	c.send(1, &amqp.BasicQos{PrefetchCount: 2, Global: true})
+	got := map[amqp.MethodID]bool{}
+	for range 3 {
+		f, err := c.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Type == frame.TypeMethod {
+			got[f.MethodID()] = true
+		}
+	}
+	if !got[amqp.MethodBasicQosOk] || !got[amqp.MethodBasicDeliver] {
+		t.Errorf("got %v, want qos-ok and a delivery", got)
+	}
+	c.goodbye()
+}
