@@ -48,12 +48,13 @@ conformance: build ## run the conformance checks (LEVERET_CONFORMANCE names thei
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
-	@grep -rn --include='*_test.go' -oE '^func Fuzz[A-Za-z0-9_]+' --exclude-dir=testdata . | \
+	@failed=; \
 	while IFS=: read -r file _ target; do \
-		name=$${target#func }; \
-		echo "$$(dirname "$$file") $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
-	done
+		dir=$$(dirname "$$file") name=$${target#func }; \
+		echo "$$dir $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir" || failed="$$failed $$dir:$$name"; \
+	done < <(grep -rno --include='*_test.go' --exclude-dir=testdata -E '^func Fuzz[A-Za-z0-9_]+' .); \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern BENCHTIME=1s COUNT=1)
@@ -116,12 +117,12 @@ check-modules: ## go.mod and go.sum are tidy
 		echo "go.mod is not compared: not all modules are at hand"; \
 	fi
 
-# What nothing reaches at all is an error. What only tests reach is printed: it may
-# be there for them, or for a caller to come.
+# What nothing reaches at all is an error. What only tests reach is counted: it may be
+# there for them, or for a caller to come (go tool deadcode ./cmd/broker lists it).
 .PHONY: check-dead
 check-dead: ## no code that nothing reaches
 	@dead=$$($(GO) tool deadcode -test ./...); [ -z "$$dead" ] || { echo "$$dead"; exit 1; }
-	@if [ -d cmd/broker ]; then $(GO) tool deadcode ./cmd/broker | sed 's/^/only tests reach: /'; fi
+	@$(GO) tool deadcode ./cmd/broker | awk -F '/[^/]*:' '{ n[$$1]++ } END { for (p in n) print p ": only tests reach " n[p] " functions" }' | sort
 
 # Uncached: the test asks the go command, whose answers the test cache does not know.
 .PHONY: check-tree

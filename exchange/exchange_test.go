@@ -89,11 +89,15 @@ func TestUnbindAll(t *testing.T) {
 				w.bind(x, q, fmt.Sprint("k.", i))
 			}
 			w.bind(x, other, "k.1")
-			if n := len(x.BindingsTo(q)); n != 100 {
-				t.Errorf("%d bindings listed, want 100", n)
+			for _, i := range []int{0, 50, 99} { // the ends of the chain and one amid it
+				w.unbind(x, q, fmt.Sprint("k.", i))
 			}
-			if n := x.UnbindAll(q); n != 100 {
-				t.Errorf("%d bindings removed, want 100", n)
+			if n := len(x.BindingsTo(q)); n != 97 || !x.Bound(q) {
+				t.Errorf("%d bindings listed, want 97", n)
+			}
+			stamp := exchange.NewStamp(&w.graph)
+			if n := x.UnbindAll(q); n != 97 || stamp.Valid() || x.Bound(q) {
+				t.Errorf("%d bindings removed, want 97; routes before are valid: %v", n, stamp.Valid())
 			}
 			if n := x.UnbindAll(q); n != 0 {
 				t.Errorf("%d bindings removed the second time", n)

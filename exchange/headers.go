@@ -35,7 +35,7 @@ type column struct {
 // rule is a binding's arguments, made ready for comparing.
 type rule struct {
 	destination Destination
-	any         bool // one criterion is enough
+	any         bool        // one criterion is enough
 	criteria    []criterion // the first is the one that an "all" rule is filed under
 }
 

@@ -42,6 +42,29 @@ func TestTriePrunes(t *testing.T) {
 	}
 }
 
+// Rules that ask for the same in one header are filed under another.
+func TestHeadersPart(t *testing.T) {
+	x, err := New(Options{Type: "headers"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int32(100) {
+		arguments := amqp.Table{{Name: "kind", Value: "order"}, {Name: "any"}, {Name: "customer", Value: i}}
+		if err := x.Bind(Binding{Destination: name(fmt.Sprint(i)), Arguments: arguments}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for header, col := range x.table.(*headers).columns {
+		crowd := len(col.present)
+		for _, rules := range col.byValue {
+			crowd = max(crowd, len(rules))
+		}
+		if crowd > 1 {
+			t.Errorf("%d rules under one value of %s", crowd, header)
+		}
+	}
+}
+
 func TestHeadersLeaveNothing(t *testing.T) {
 	x, err := New(Options{Type: "headers"})
 	if err != nil {

@@ -133,7 +133,7 @@ func BenchmarkParallelPush(b *testing.B) {
 			if _, run := q.Push(batch); run {
 				q.RunHere()
 			}
-			q.WaitRoom(nil)
+			q.WaitRoom(nil, queue.FlowWait)
 			batch = queue.NewBatch()
 		}
 	})

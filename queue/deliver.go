@@ -9,7 +9,7 @@ func (q *Queue) canDeliver() bool {
 // The outbox of the consumer at hand stays locked from one message to the next, and is the only lock held.
 func (q *Queue) deliver() {
 	var held Outbox
-	for range turnMessages {
+	for ; q.budget > 0; q.budget-- {
 		c := q.consumers.next()
 		if c == nil {
 			break
@@ -51,7 +51,7 @@ func (q *Queue) pass(b *Batch) int {
 	}
 	var held Outbox
 	passed := 0
-	for ; passed < len(b.messages); passed++ {
+	for ; passed < len(b.messages) && q.budget > 0; passed++ {
 		c := q.consumers.next()
 		if c == nil {
 			break
@@ -81,6 +81,7 @@ func (q *Queue) pass(b *Batch) int {
 // passed notes that a message went straight to a consumer.
 func (q *Queue) passed(c *Consumer, n uint64, m *item) {
 	q.delivered = true
+	q.budget--
 	if c.NoAck {
 		q.counted.DeliveredAuto++
 		if q.logs(m.message) {

@@ -110,38 +110,43 @@ func (q *Queue) Pressed() bool {
 	return m.bytes > MailboxLimit || m.flowing()
 }
 
-// WaitRoom blocks a publisher while the mailbox is over its limit, and for at most FlowWait while the queue has a large backlog
-// that it is delivering. It returns early when stop is closed.
-func (q *Queue) WaitRoom(stop <-chan struct{}) {
+// WaitRoom blocks a publisher while the mailbox is over its limit, and for at most the time given while the queue has a large backlog
+// that it is delivering; it returns what is left of that time. It returns early when stop is closed.
+func (q *Queue) WaitRoom(stop <-chan struct{}, patience time.Duration) (left time.Duration) {
 	m := &q.mailbox
-	var timer *time.Timer
 	for {
-		m.mu.Lock()
-		full := m.bytes > MailboxLimit
-		if !full && !m.flowing() {
-			m.mu.Unlock()
-			return
+		drained, full := m.watch(patience > 0)
+		if drained == nil {
+			return patience
 		}
-		if m.drained == nil {
-			m.drained = make(chan struct{})
-		}
-		drained := m.drained
-		m.mu.Unlock()
-		if timer == nil {
-			timer = time.NewTimer(FlowWait)
-			defer timer.Stop()
-		}
+		begun := time.Now()
+		timer := time.NewTimer(max(patience, FlowWait))
 		select {
 		case <-drained:
 		case <-stop:
-			return
+			timer.Stop()
+			return 0
 		case <-timer.C:
-			if !full {
-				return
-			}
-			timer.Reset(FlowWait)
+		}
+		timer.Stop()
+		if !full {
+			patience = max(0, patience-time.Since(begun))
 		}
 	}
+}
+
+// watch returns what is closed at the queue's next turn, nil if a publisher need not wait, and whether it is because the mailbox is full.
+func (m *mailbox) watch(slow bool) (drained <-chan struct{}, full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	full = m.bytes > MailboxLimit
+	if !full && !(slow && m.flowing()) {
+		return nil, false
+	}
+	if m.drained == nil {
+		m.drained = make(chan struct{})
+	}
+	return m.drained, full
 }
 
 // flowing reports whether the queue delivers from a backlog so large that slowing its publishers down costs nothing; m.mu is held.

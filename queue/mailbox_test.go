@@ -183,7 +183,7 @@ func (g *rig) waiting(stop <-chan struct{}) (waited func() time.Duration) {
 	took.Store(-1)
 	start := time.Now()
 	go func() {
-		g.WaitRoom(stop)
+		g.WaitRoom(stop, queue.FlowWait)
 		took.Store(int64(time.Since(start)))
 	}()
 	return func() time.Duration {

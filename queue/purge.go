@@ -2,7 +2,12 @@ package queue
 
 import "sync"
 
+// purgeMessages is how many messages a purge drops in one turn.
+const purgeMessages = 20 * turnMessages
+
 type purge struct {
+	begun bool
+	below uint64 // messages that came later stay
 	count int
 	err   error
 	done  sync.WaitGroup
@@ -16,14 +21,23 @@ func (q *Queue) Purge() (count int, err error) {
 }
 
 func (p *purge) run(q *Queue) {
-	defer p.done.Done()
 	if q.closed {
 		p.err = ErrClosed
+		p.done.Done()
 		return
 	}
+	if !p.begun {
+		p.begun, p.below = true, q.next
+	}
+	before := p.count
 	for {
 		n, e, ok := q.window.NextMarked()
-		if !ok {
+		if !ok || n >= p.below {
+			p.done.Done()
+			break
+		}
+		if p.count-before == purgeMessages {
+			q.post(p) // goes on in the next turn; the runner is right here
 			break
 		}
 		q.readyBytes -= len(e.message) + entryOverhead
@@ -34,5 +48,5 @@ func (p *purge) run(q *Queue) {
 		q.window.Remove(n)
 		p.count++
 	}
-	q.counted.Purged += uint64(p.count)
+	q.counted.Purged += uint64(p.count - before)
 }

@@ -42,6 +42,7 @@ type Queue struct {
 	consumers  consumers
 	closed     bool
 	touched    []Outbox
+	budget     int  // messages that may still be delivered in this turn
 	delivered  bool // something was delivered in this turn
 	counted    Totals
 	next       uint64 // number of the next message to be put into the window

@@ -30,6 +30,7 @@ func (q *Queue) turn() bool {
 
 func (q *Queue) work(t *taken) {
 	q.settled = t.settled
+	q.budget = turnMessages
 	for b := t.batches; b != nil; {
 		next := b.next
 		q.enqueue(b)

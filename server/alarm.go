@@ -6,6 +6,99 @@ import (
 	"leveret/amqp"
 )
 
+// While an alarm is on, a connection that publishes is told (connection.blocked), and held at its next publish: not before, so that a
+// client which heeds the notice can go on to ack what it was delivered, and make room. Nothing that it sent is dropped. The publisher's
+// reader looks for the alarm after each batch in which something was published.
+//
+// [connection.blocked]: an extension of RabbitMQ: sent once an alarm, to clients that announced it and have published.
+
+// noteAlarm makes a connection that has just published one that is held at its next publish, if an alarm is on.
+func (c *connection) noteAlarm() {
+	if c.held || c.server.alarms.wait() == nil {
+		return
+	}
+	c.held = true
+	c.block()
+	if c.server.alarms.wait() == nil {
+		c.unblock() // it ended meanwhile, and whoever ended it may not have seen this connection
+	}
+}
+
+// hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first.
+func (c *connection) hold() {
+	c.held = false
+	cleared := c.server.alarms.wait()
+	if cleared == nil {
+		return
+	}
+	c.handOver()
+	c.publishCounters()
+	c.out.Flush(true)
+	select {
+	case <-cleared:
+	case <-c.stop:
+	}
+}
+
+// block notes that the connection is blocked, and tells the client if it wants to know.
+func (c *connection) block() {
+	c.blocked.Store(true)
+	if !c.client.blockedNotify {
+		return
+	}
+	c.out.mu.Lock()
+	if !c.out.blocked {
+		c.out.blocked = true
+		c.out.replyLocked(0, &amqp.ConnectionBlocked{Reason: c.server.alarms.reason()})
+	}
+	c.out.mu.Unlock()
+	c.out.Flush(true)
+}
+
+// unblock takes that back. It may be called from any goroutine.
+func (c *connection) unblock() {
+	c.blocked.Store(false)
+	c.out.mu.Lock()
+	told := c.out.blocked
+	if told {
+		c.out.blocked = false
+		c.out.replyLocked(0, &amqp.ConnectionUnblocked{})
+	}
+	c.out.mu.Unlock()
+	if told {
+		c.out.Flush(false)
+	}
+}
+
+// memoryAlarm notes the beginning and the end of a shortage of memory.
+func (s *Server) memoryAlarm(on bool) {
+	if on {
+		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
+	} else {
+		s.log.Info("memory alarm is over", "used", s.memory.used.Load())
+	}
+	s.alarmChanged(lowMemory, on)
+}
+
+// diskAlarm notes the beginning and the end of a shortage of disk.
+func (s *Server) diskAlarm(on bool) {
+	if on {
+		s.log.Warn("disk alarm: publishers are held back")
+	} else {
+		s.log.Info("disk alarm is over")
+	}
+	s.alarmChanged(lowDisk, on)
+}
+
+// alarmChanged tells the clients of the end of the last shortage.
+func (s *Server) alarmChanged(what shortage, on bool) {
+	if s.alarms.set(what, on) {
+		for _, c := range s.snapshot() {
+			c.unblock()
+		}
+	}
+}
+
 // shortage is what the broker is low on.
 type shortage uint8
 
@@ -17,15 +110,15 @@ const (
 // reasons are the words in which clients are told.
 var reasons = [...]string{lowMemory: "low on memory", lowDisk: "low on disk", lowMemory | lowDisk: "low on memory & disk"}
 
-// alarms hold publishers back while the broker is low on anything.
+// alarms are the shortages at this moment.
 type alarms struct {
 	mu      sync.Mutex
 	on      shortage
 	cleared chan struct{} // closed when the last shortage ends; nil while there is none
 }
 
-// set begins or ends a shortage.
-func (a *alarms) set(s shortage, on bool) {
+// set begins or ends a shortage; it reports whether it ended the last one.
+func (a *alarms) set(s shortage, on bool) (over bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if on {
@@ -33,92 +126,26 @@ func (a *alarms) set(s shortage, on bool) {
 	} else {
 		a.on &^= s
 	}
-	switch {
-	case a.on != 0 && a.cleared == nil:
+	if a.on != 0 && a.cleared == nil {
 		a.cleared = make(chan struct{})
-	case a.on == 0 && a.cleared != nil:
+	}
+	if over = a.on == 0 && a.cleared != nil; over {
 		close(a.cleared)
 		a.cleared = nil
 	}
+	return over
 }
 
-// wait returns what the broker is low on, in words, and a channel that is closed when it no longer is; nil when it is low on nothing.
-func (a *alarms) wait() (reason string, cleared <-chan struct{}) {
+// wait returns a channel that is closed when the broker is low on nothing any more, nil when it is not.
+func (a *alarms) wait() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return reasons[a.on], a.cleared
+	return a.cleared
 }
 
-// waitAlarm holds the reader of a connection that has published while an alarm is on. The client is told if it wants to be.
-//
-// [connection.blocked]: an extension of RabbitMQ: sent once, only to clients that announced it, only when they publish.
-func (c *connection) waitAlarm() {
-	reason, cleared := c.server.alarms.wait()
-	if cleared == nil {
-		return
-	}
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionBlocked{Reason: reason})
-		c.out.Flush(true)
-	}
-	c.blocked.Store(true)
-	c.holdBack(cleared)
-	c.blocked.Store(false)
-	if c.client.blockedNotify {
-		c.out.reply(0, &amqp.ConnectionUnblocked{})
-		c.out.Flush(true)
-	}
-}
-
-// waitLog holds the reader of a connection that has published into the log while too much waits there for the disk.
-func (c *connection) waitLog() {
-	s := c.server
-	for s.store.Pressure() {
-		synced := s.synced.wait()
-		if !s.store.Pressure() { // the sync was faster
-			return
-		}
-		if !c.holdBack(synced) {
-			return
-		}
-	}
-}
-
-// holdBack makes the reader wait, until the connection is to end at most, or the store fails: then the broker stops. It reports whether what
-// it waited for happened. A client that is not read from is not silent.
-func (c *connection) holdBack(until <-chan struct{}) bool {
-	c.heart.blocked.Store(true)
-	defer c.heart.blocked.Store(false)
-	select {
-	case <-until:
-		return true
-	case <-c.server.store.Failed():
-	case <-c.stop:
-	}
-	return false
-}
-
-// signal wakes whoever waits for the next time that something happens. The zero signal is ready for use.
-type signal struct {
-	mu   sync.Mutex
-	next chan struct{} // nil when nobody waits
-}
-
-// wait returns a channel that is closed at the next notify.
-func (s *signal) wait() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.next == nil {
-		s.next = make(chan struct{})
-	}
-	return s.next
-}
-
-func (s *signal) notify() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.next != nil {
-		close(s.next)
-		s.next = nil
-	}
+// reason says what the broker is low on; when that has just ended, what it has been most likely.
+func (a *alarms) reason() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return reasons[max(a.on, lowMemory)]
 }

@@ -157,7 +157,7 @@ func (c *client) call(channel uint16, m amqp.Method, answer amqp.MethodID) amqp.
 	return c.expect(answer)
 }
 
-// expectContent reads what follows basic.deliver, return and get-ok and returns the body.
+// content reads what follows basic.deliver, return and get-ok and returns the body.
 func (c *client) content() ([]byte, error) {
 	f, err := c.next()
 	if err != nil {
@@ -195,19 +195,13 @@ func (c *client) goodbye() {
 	c.conn.Close()
 }
 
-// expectEnd reads until the other side has closed the socket; nothing may come before.
-func (c *client) expectEnd() {
-	c.t.Helper()
-	f, err := c.next()
-	if err == nil {
-		c.t.Fatalf("got %s, want the end of the connection", frame.Dump(f))
-	}
-	if !ended(err) {
-		c.t.Fatalf("want the end of the connection: %v", err)
-	}
-}
-
 // ended tells whether an error means that the other side is gone.
 func ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// isTimeout tells whether an error is that of a deadline.
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }

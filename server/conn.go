@@ -69,7 +69,9 @@ type connection struct {
 	stop      chan struct{} // closed when the connection is to end, whatever the reader waits for
 	reason    atomic.Pointer[amqp.Error]
 	lost      atomic.Bool // the heartbeat ran out
-	blocked   atomic.Bool // held back by an alarm
+	held      bool        // the next publish waits for an alarm to end
+	blocked   atomic.Bool // it has published while an alarm is on
+	waiting   atomic.Bool // held back by the log
 }
 
 // clientProperties is what the broker uses of the client's properties in connection.start-ok.
@@ -215,6 +217,11 @@ func (c *connection) fail(ch *channel, err error) {
 	if !errors.As(err, &e) {
 		c.log.Error("internal error", "error", err)
 		e = amqp.Internal()
+	}
+	if c.state == stateHeader { // no frame may be sent before the headers agree
+		c.state = stateDone
+		c.out.Conn.Close()
+		return
 	}
 	c.handOver()
 	if ch != nil && e.Soft() {

@@ -39,6 +39,9 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	if ch.toSettle {
 		c.applySettles()
 	}
+	if c.held {
+		c.hold()
+	}
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
 	t.mandatory, t.immediate, t.tooLarge = m.Mandatory, m.Immediate, 0
@@ -116,9 +119,11 @@ func (p *publisher) rest() []byte {
 func (p *publisher) move(ch *channel, total int) []byte {
 	begun := ch.content.message
 	if total <= ownMemory && p.building == ch {
-		p.chunk.Retire()
+		full := p.chunk
 		p.chunk = queue.NewChunk()
-		return append(p.rest(), begun...)
+		m := append(p.rest(), begun...)
+		full.Retire() // not before what was begun in it is copied
+		return m
 	}
 	p.drop(ch)
 	return append(make([]byte, 0, min(total, trustedSize)), begun...)

@@ -15,11 +15,12 @@ type Counters struct {
 	Confirmed         uint64
 	Replied           uint64 // direct replies delivered
 	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
+	QueueGone         uint64 // dropped: the queue was deleted at that moment
 }
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
-	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost,
+	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
 	confirmed atomic.Uint64
 }
 
@@ -31,6 +32,7 @@ func (t *totals) add(n *Counters) {
 	}{
 		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
+		{&t.queueGone, n.QueueGone},
 	} {
 		if c.n > 0 {
 			c.to.Add(c.n)
@@ -44,6 +46,7 @@ func (t *totals) read() Counters {
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
 		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
+		QueueGone: t.queueGone.Load(),
 	}
 }
 

@@ -3,11 +3,9 @@ package server_test
 import (
 	"bytes"
 	"encoding/hex"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -293,8 +291,7 @@ func (p *player) nothingMore() {
 		if err == nil {
 			p.fatalf("client %d: got %s behind the dialogue's end", n, frame.Dump(f))
 		}
-		var timeout net.Error
-		if (!errors.As(err, &timeout) || !timeout.Timeout()) && !ended(err) {
+		if !isTimeout(err) && !ended(err) {
 			p.fatalf("client %d: want silence: %v", n, err)
 		}
 	}

@@ -96,6 +96,7 @@ func (c *connection) deliverReplies() {
 		p.replies[i] = replyTo{}
 		if o := r.to.deliver(r.message); o == nil {
 			c.counted.ReplyLost++
+			c.server.drops.note(c, dropReplyLost, r.message)
 		} else {
 			c.counted.Replied++
 			p.touched = append(p.touched, o)

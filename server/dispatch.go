@@ -221,8 +221,6 @@ func (c *connection) translate(err error, m amqp.Method) error {
 		name = m.Queue
 	case *amqp.QueuePurge:
 		name = m.Queue
-	case *amqp.QueueDeclare:
-		name = m.Queue
 	}
 	return amqp.NoQueue(name, c.vhost.Name())
 }

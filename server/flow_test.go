@@ -162,7 +162,8 @@ func TestPublisherIsHeldAtTheMemoryLimit(t *testing.T) {
 	consumer.goodbye()
 }
 
-// Whatever is published blocks the connection during an alarm, once an alarm, and only that connection.
+// Whatever is published during an alarm, wherever it goes, is the connection's last until the alarm is over: the client is told, all else is
+// still done for it, and the next publish waits. Others don't notice.
 func TestBlockedOnceAnAlarm(t *testing.T) {
 	for name, key := range map[string]string{"routed": "q", "unroutable": "none"} {
 		t.Run(name, func(t *testing.T) {
@@ -180,21 +181,26 @@ func TestBlockedOnceAnAlarm(t *testing.T) {
 				for range 2 {
 					r.HoldAlarm(true)
 					for _, c := range []*client{p, plain} {
-						c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(key)}, nil, nil)
-						c.mustFlush()
+						publish(c, key, nil, false)
 					}
 					if m := p.expect(amqp.MethodConnectionBlocked).(*amqp.ConnectionBlocked); m.Reason != "low on memory" {
 						t.Errorf("reason %q", m.Reason)
 					}
-					quiet.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
-					synctest.Wait()
+					for _, c := range []*client{p, plain, quiet} {
+						c.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+					}
 					if n := r.Stats().Blocked; n != 2 {
 						t.Errorf("%d connections blocked, want 2", n)
 					}
+					for _, c := range []*client{p, plain} {
+						c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(key)}, nil, nil)
+						c.send(1, &amqp.BasicQos{})
+						c.silent("held by the alarm")
+					}
 					r.HoldAlarm(false)
 					p.expect(amqp.MethodConnectionUnblocked)
-					plain.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
-					p.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+					p.expect(amqp.MethodBasicQosOk)
+					plain.expect(amqp.MethodBasicQosOk)
 				}
 			})
 		})
@@ -228,4 +234,25 @@ func TestRaisedLimitDelivers(t *testing.T) {
 		t.Errorf("got %v, want qos-ok and a delivery", got)
 	}
 	c.goodbye()
+}
+
+// An alarm that ends before the connection publishes again leaves nothing behind: the next one is told anew, and holds only from then on.
+func TestEachAlarmIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, testOptions(), store.NewMemory())
+		defer r.stop()
+		c := r.pipe()
+		defer c.conn.Close()
+		c.mustOpen()
+		for range 3 {
+			r.HoldAlarm(true)
+			publish(c, "none", nil, false)
+			c.expect(amqp.MethodConnectionBlocked)
+			c.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+			r.HoldAlarm(false)
+			c.expect(amqp.MethodConnectionUnblocked)
+		}
+		publish(c, "none", nil, true)
+		c.expect(amqp.MethodBasicReturn)
+	})
 }

@@ -27,10 +27,10 @@ var (
 func (c *connection) protocolHeader() bool {
 	got := c.in.pending()
 	c.visible.Add(1)
-	if len(got) < protocolHeaderSize && (bytes.HasPrefix(header091, got) || bytes.HasPrefix(header090, got)) {
+	if len(got) < protocolHeaderSize {
 		return false
 	}
-	first := got[:min(len(got), protocolHeaderSize)]
+	first := got[:protocolHeaderSize]
 	if !bytes.Equal(first, header091) && !bytes.Equal(first, header090) {
 		c.log.Warn("not an AMQP 0-9-1 client", "bytes", first)
 		c.in.consume(len(got))
@@ -40,15 +40,11 @@ func (c *connection) protocolHeader() bool {
 		c.state = stateDone
 		return false
 	}
-	minor := uint8(9)
-	if first[7] == header090[7] {
-		minor = 9
-	}
 	c.in.consume(protocolHeaderSize)
 	c.state = stateStarting
 	c.out.reply(0, &amqp.ConnectionStart{
 		VersionMajor:     0,
-		VersionMinor:     minor,
+		VersionMinor:     9,
 		ServerProperties: c.server.properties(),
 		Mechanisms:       []byte(c.server.users.Mechanisms()),
 		Locales:          []byte("en_US"),

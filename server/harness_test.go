@@ -98,13 +98,17 @@ func (r *rig) stop() {
 // dial connects, without a word.
 func (r *rig) dial() *client {
 	r.t.Helper()
-	plain, _ := r.Addresses()
-	nc, err := net.Dial("tcp", plain[0])
+	nc, err := dialTCP(r)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { nc.Close() })
 	return newClient(r.t, nc)
+}
+
+func dialTCP(r *rig) (net.Conn, error) {
+	plain, _ := r.Addresses()
+	return net.Dial("tcp", plain[0])
 }
 
 // open connects as guest and opens channel 1.

@@ -20,9 +20,8 @@ type heartbeat struct {
 
 	bytesIn atomic.Uint64 // counted by the reader, once a read
 	seenIn  uint64
-	silent  int         // intervals without input
-	odd     bool        // every second half interval looks at the input
-	blocked atomic.Bool // the reader does not read
+	silent  int  // intervals without input
+	odd     bool // every second half interval looks at the input
 }
 
 // start begins beating for a connection.
@@ -52,7 +51,7 @@ func (h *heartbeat) beat(c *connection) {
 	if h.stopped {
 		return
 	}
-	if h.odd = !h.odd; !h.odd && h.silence() {
+	if h.odd = !h.odd; !h.odd && h.silence(c.blocked.Load() || c.waiting.Load()) {
 		c.lost.Store(true)
 		c.out.Conn.Close()
 		return
@@ -60,11 +59,11 @@ func (h *heartbeat) beat(c *connection) {
 	h.timer.Reset(h.period / 2)
 }
 
-// silence reports, once an interval, whether two intervals in a row brought nothing. A reader that is held back by an alarm reads
-// nothing and may not blame the client for it.
-func (h *heartbeat) silence() bool {
+// silence reports, once an interval, whether two intervals in a row brought nothing. A client that is held back may not be read,
+// and is not to blame for it.
+func (h *heartbeat) silence(blocked bool) bool {
 	in := h.bytesIn.Load()
-	if in != h.seenIn || h.blocked.Load() {
+	if in != h.seenIn || blocked {
 		h.seenIn, h.silent = in, 0
 		return false
 	}

@@ -97,6 +97,8 @@ func TestHeartbeatBlocked(t *testing.T) {
 		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("x"))
 		c.mustFlush()
 		c.expect(amqp.MethodConnectionBlocked)
+		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("held"))
+		c.mustFlush()
 		for range 20 {
 			f, err := c.next()
 			if err != nil || f.Type != frame.TypeHeartbeat {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
@@ -15,6 +16,8 @@ type memory struct {
 	limit uint64
 	alarm atomic.Bool
 	used  atomic.Uint64 // at the last look
+
+	collect int // the tick before which no collection is forced; of the watching goroutine
 }
 
 // look reads what the runtime holds and has not given back to the operating system, in bytes.
@@ -36,17 +39,28 @@ func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 		case <-stop:
 			return
 		case <-tick.C:
-			m.set(m.limit > 0 && m.look(samples) > m.limit, change)
-			if n%idleTicks == 0 {
-				idle.giveBack()
-			}
+		}
+		over := m.over(m.look(samples))
+		if over && n >= m.collect {
+			// What is over the limit may be garbage, and with all publishers held back nothing else would collect it.
+			m.collect = n + collectTicks
+			debug.FreeOSMemory()
+			over = m.over(m.look(samples))
+		}
+		m.set(over, change)
+		if n%idleTicks == 0 {
+			idle.giveBack()
 		}
 	}
 }
 
+func (m *memory) over(used uint64) bool { return m.limit > 0 && used > m.limit }
+
 const (
-	// idleTicks is how often, in looks at the memory, it is asked whether memory should be given back.
-	idleTicks = 50
+	// collectTicks is how many looks at the memory lie at least between two collections that the limit asks for.
+	collectTicks = 10
+	// idleTicks is how many lie between two questions whether memory should be given back.
+	idleTicks = 30
 	// idleGarbage is how many bytes that nobody needs any more make it worth it, and
 	idleGarbage = 24 << 20
 	// idleAllocated is how many may have been allocated meanwhile in a process that counts as idle.
@@ -55,24 +69,28 @@ const (
 
 // idleMemory gives memory back to the operating system after the load is gone: an idle process allocates nothing, so the runtime would not
 // collect its garbage for minutes.
-type idleMemory struct{ allocated uint64 }
+type idleMemory struct {
+	allocated uint64
+	busy      bool // the process was busy since memory was given back
+}
 
 func (i *idleMemory) giveBack() {
 	samples := []metrics.Sample{
-		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
 	}
 	metrics.Read(samples)
-	allocated, objects, live, free := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64()
-	was := i.allocated
+	allocated := samples[0].Value.Uint64()
+	idle := allocated-i.allocated < idleAllocated
 	i.allocated = allocated
-	garbage := objects - min(live, objects) + free
-	if allocated-was < idleAllocated && garbage > idleGarbage {
+	i.busy = i.busy || !idle
+	if idle && i.busy && samples[1].Value.Uint64()+samples[2].Value.Uint64() > idleGarbage {
+		i.busy = false
+		runtime.GC() // what the pools hold goes in the second collection
 		debug.FreeOSMemory()
 	}
 }
 
-// set notes whether the memory is low; change is told when that is news. One goroutine looks at a time.
+// set notes whether the memory is low; change is told when that is news.
 func (m *memory) set(on bool, change func(on bool)) {
 	if m.alarm.Swap(on) != on {
 		change(on)

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+
 	"leveret/amqp"
 	"leveret/queue"
 	"leveret/vhost"
@@ -8,32 +10,37 @@ import (
 
 // queueDeclare makes a queue, or checks that the one that is there is equivalent. The counts include what this channel published before.
 func (ch *channel) queueDeclare(m *amqp.QueueDeclare) (amqp.Method, error) {
-	c := ch.conn
 	m.Queue = clean(m.Queue)
 	if m.Queue == replyQueue || isReplyAddress(m.Queue) {
 		return ch.declareReply(m)
 	}
-	check := func() (q *queue.Queue, err error) {
-		if m.Passive {
-			return c.vhost.CheckQueue(m.Queue, c.owner(), c.rights)
+	for {
+		q, err := ch.declared(m)
+		if err != nil {
+			return nil, err
 		}
-		return c.vhost.DeclareQueue(vhost.QueueDeclare{
-			Name: m.Queue, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Arguments: m.Arguments,
-		}, c.owner(), c.rights)
+		n, err := q.Counts()
+		if errors.Is(err, queue.ErrClosed) {
+			continue // it was deleted at this moment: declare it anew, or find that it is not there
+		}
+		if err != nil {
+			return nil, err
+		}
+		ch.lastName = q.Name()
+		ok := &amqp.QueueDeclareOk{Queue: q.Name(), MessageCount: uint32(n.Ready), ConsumerCount: uint32(n.Consumers)}
+		return unless(m.NoWait, ok, nil)
 	}
-	q, err := check()
-	if err != nil {
-		return nil, err
+}
+
+// declared finds or makes the queue of a declare.
+func (ch *channel) declared(m *amqp.QueueDeclare) (*queue.Queue, error) {
+	c := ch.conn
+	if m.Passive {
+		return c.vhost.CheckQueue(m.Queue, c.owner(), c.rights)
 	}
-	ch.lastName = q.Name()
-	if m.NoWait {
-		return nil, nil
-	}
-	n, err := q.Counts()
-	if err != nil {
-		return nil, err
-	}
-	return &amqp.QueueDeclareOk{Queue: q.Name(), MessageCount: uint32(n.Ready), ConsumerCount: uint32(n.Consumers)}, nil
+	return c.vhost.DeclareQueue(vhost.QueueDeclare{
+		Name: m.Queue, Durable: m.Durable, Exclusive: m.Exclusive, AutoDelete: m.AutoDelete, Arguments: m.Arguments,
+	}, c.owner(), c.rights)
 }
 
 // declareReply answers for the queues of direct replies, which are none: the name itself is always there, an address while

@@ -40,6 +40,7 @@ type outbox struct {
 	confirming []*channel    // those with publisher confirms
 	notices    []notice      // of consumers whose queue is gone, while
 	held       bool          // the reader has to answer first
+	blocked    bool          // connection.blocked was sent, and not taken back
 	drained    chan struct{} // closed when the writer has written; nil when the reader does not wait for it
 
 	socket

@@ -13,6 +13,10 @@ import (
 // batchBytes is how many bytes of messages a reader gathers before it hands them over.
 const batchBytes = 1 << 20
 
+// inlineBytes is how many bytes of messages are little enough for the reader to run their queue by itself: a full batch of small ones. What
+// the queue delivers is then still in this core's cache.
+const inlineBytes = 32 << 10
+
 // publisher is the publishing side of a connection: what its reader has gathered and not handed over. It belongs to the reader.
 type publisher struct {
 	method   amqp.BasicPublish // decoded into again and again
@@ -26,6 +30,7 @@ type publisher struct {
 	routing   vhost.Routing
 	filled    []*target   // with messages to hand over
 	bytes     int         // of them
+	gone      uint64      // messages for queues that had closed
 	published bool        // something was published since the last look at the alarm
 	appended  bool        // and something into the log
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
@@ -170,6 +175,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	if !mandatory {
 		c.counted.Unroutable++
+		c.server.drops.note(c, dropUnroutable, m)
 		return
 	}
 	c.counted.Returned++
@@ -191,23 +197,29 @@ func (c *connection) handOver() {
 	} else if len(p.filled) > 0 {
 		p.push()
 	}
+	small := p.bytes <= inlineBytes
 	p.bytes = 0
+	c.counted.QueueGone += p.gone
+	p.gone = 0
 	c.deliverReplies()
 	c.handOverSettled()
 	c.confirmPublished(lsn)
-	c.runQueues()
+	c.runQueues(small)
 }
 
 // push gives each queue its batch. Under the log's lock, if anything goes to the log.
 func (p *publisher) push() {
 	pairs := p.logged.Pairs()
 	for i, t := range p.filled {
+		n := t.batch.Len()
 		first, run := t.queue.Push(t.batch)
 		t.batch = nil
 		if run {
 			p.runs = append(p.runs, t.queue)
 		}
-		if first > 0 {
+		if first == 0 {
+			p.gone += uint64(n)
+		} else {
 			for _, at := range t.pairs {
 				pairs[at.index].Seq = first + uint64(at.position)
 			}
@@ -233,12 +245,12 @@ func (c *connection) handOverSettled() {
 	p.settled.reset()
 }
 
-// runQueues runs the queues that this batch has woken: a single one right here, since the reader has nothing better to do; several on
-// goroutines of their own.
-func (c *connection) runQueues() {
+// runQueues runs the queues that this batch has woken: a single one with little to do right here, which saves waking a goroutine; else
+// on goroutines of their own, so that the reader reads on.
+func (c *connection) runQueues(small bool) {
 	p := &c.publisher
 	for i, q := range p.runs {
-		if len(p.runs) == 1 {
+		if small && len(p.runs) == 1 {
 			q.RunHere()
 		} else {
 			go q.Run()
@@ -248,14 +260,16 @@ func (c *connection) runQueues() {
 	p.runs = p.runs[:0]
 }
 
-// waitRoom holds the reader while a queue that it published to has too much on its hands, the log waits for the disk, or the broker lacks memory or disk.
+// waitRoom holds the reader while a queue that it published to has too much on its hands, or the log waits for the disk. It slows down for
+// one queue with a backlog at most, so that many of them do not add up.
 func (p *publisher) waitRoom(c *connection) {
 	if !p.published {
 		return
 	}
 	p.published = false
+	patience := queue.FlowWait
 	for i, t := range p.pressed {
-		t.queue.WaitRoom(c.stop)
+		patience = t.queue.WaitRoom(c.stop, patience)
 		t.pressed = false
 		p.pressed[i] = nil
 	}
@@ -264,7 +278,7 @@ func (p *publisher) waitRoom(c *connection) {
 		p.appended = false
 		c.waitLog()
 	}
-	c.waitAlarm()
+	c.noteAlarm()
 }
 
 // forget drops what the publisher has noted of a channel that ends; its confirms are not sent any more.

@@ -36,6 +36,7 @@ type Server struct {
 
 	ids         atomic.Uint64
 	totals      totals
+	drops       drops
 	confirmed   atomic.Uint64
 	unconfirmed unconfirmed
 	synced      signal // the log has become durable up to a later batch
@@ -77,9 +78,9 @@ func New(o Options, d Dependencies) (*Server, error) {
 	recovery.Finish()
 	s.vhosts.Store("/", v)
 	s.store.OnDurable(s.confirmDurable)
-	s.store.OnAlarm(s.noteDiskAlarm)
+	s.store.OnAlarm(s.diskAlarm)
 	if s.store.Alarm() {
-		s.noteDiskAlarm(true)
+		s.diskAlarm(true)
 	}
 	return s, nil
 }
@@ -144,26 +145,8 @@ func (s *Server) Serve() {
 	for _, l := range s.listeners {
 		s.readers.Go(func() { s.accept(l) })
 	}
-	s.readers.Go(func() { s.memory.watch(s.stop, s.noteAlarm) })
+	s.readers.Go(func() { s.memory.watch(s.stop, s.memoryAlarm) })
 	s.readers.Go(s.tend)
-}
-
-func (s *Server) noteAlarm(on bool) {
-	s.alarms.set(lowMemory, on)
-	if on {
-		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
-		return
-	}
-	s.log.Info("memory alarm is over")
-}
-
-func (s *Server) noteDiskAlarm(on bool) {
-	s.alarms.set(lowDisk, on)
-	if on {
-		s.log.Warn("disk alarm: publishers are held back")
-		return
-	}
-	s.log.Info("disk alarm is over")
 }
 
 // acceptRetry is how long accepting pauses when the system has no more descriptors.
@@ -238,7 +221,8 @@ func (s *Server) tend() {
 		select {
 		case <-s.stop:
 			return
-		case <-tick.C:
+		case now := <-tick.C:
+			s.drops.tell(s.log, s.totals.read(), now)
 			s.vhosts.Range(func(_, v any) bool {
 				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
 					q.Tend()

@@ -10,6 +10,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/frame"
+	"leveret/server"
 	"leveret/store"
 )
 
@@ -69,6 +70,24 @@ var connectionStates = []struct {
 		c.mustFlush()
 		c.expect(amqp.MethodConnectionBlocked)
 	}, told: true},
+	{name: "held by an alarm", prepare: func(_ *testing.T, r *rig, c *client) {
+		c.mustOpen()
+		r.HoldAlarm(true)
+		for range 2 {
+			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("x"))
+			c.mustFlush()
+			synctest.Wait()
+		}
+	}, told: true},
+	{name: "held by its own replies", prepare: func(_ *testing.T, _ *rig, c *client) {
+		c.mustOpen()
+		for range server.ReplyLimit>>20 + 1 {
+			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("nobody"), Mandatory: true}, nil, make([]byte, 1<<20))
+		}
+		flood := c.out
+		c.out = nil
+		go c.conn.Write(flood) // is not taken to its end
+	}, told: true, late: true},
 	{name: "closing a channel", prepare: func(_ *testing.T, _ *rig, c *client) {
 		c.mustOpen()
 		c.call(1, &amqp.BasicGet{Queue: "none"}, amqp.MethodChannelClose)

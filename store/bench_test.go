@@ -113,8 +113,9 @@ func BenchmarkPut(b *testing.B) {
 				group[i] = make([]byte, c.size)
 			}
 			all := []*contender{rawFile(b, dir), boltFile(b, dir), logOf(b, dir, "log", false), logOf(b, dir, "recycled", true)}
-			for b.Loop() {
-				for _, c := range all {
+			for first := 0; b.Loop(); first++ {
+				for i := range all {
+					c := all[(first+i*(1+first/len(all)%2*2))%len(all)] // each follows each other equally often
 					start := time.Now()
 					if err := c.put(group); err != nil {
 						b.Fatal(err)

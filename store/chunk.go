@@ -198,18 +198,35 @@ func joinRange(ranges []Range, r Range) []Range {
 
 // unpack calls each for the entries in order until it returns false; false as result means that the bytes make no sense.
 func unpack(entries []byte, first uint64, each func(entry) bool) bool {
-	c := cursor{src: entries}
 	e := entry{seq: first}
-	for len(c.src) > 0 {
-		e.seq += c.uvarint()
-		e.offset += int64(c.uvarint())
-		e.body = int(c.uvarint())
-		overhead := c.uvarint()
-		e.size, e.tag = e.body+int(overhead>>1), 0
-		if overhead&1 != 0 {
-			e.tag = c.uint32()
+	for at := 0; at < len(entries); {
+		var fields [4]uint64 // steps of sequence and offset, size of the body, overhead
+		for i := range fields {
+			// Most fields take a byte or two; this loop is what a read of a long queue spends its time in.
+			if at < len(entries) && entries[at] < 0x80 {
+				fields[i] = uint64(entries[at])
+				at++
+				continue
+			}
+			v, n := binary.Uvarint(entries[at:])
+			if n <= 0 {
+				return false
+			}
+			fields[i] = v
+			at += n
 		}
-		if c.short || e.offset < 0 || e.body < 0 || e.size < e.body {
+		e.seq += fields[0]
+		e.offset += int64(fields[1])
+		e.body = int(fields[2])
+		e.size, e.tag = e.body+int(fields[3]>>1), 0
+		if fields[3]&1 != 0 {
+			if len(entries)-at < 4 {
+				return false
+			}
+			e.tag = binary.LittleEndian.Uint32(entries[at:])
+			at += 4
+		}
+		if e.offset < 0 || e.body < 0 || e.size < e.body {
 			return false
 		}
 		if !each(e) {

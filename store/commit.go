@@ -227,9 +227,7 @@ func (c *committer) layOut(group []*payload) {
 func (c *committer) sync() error {
 	start := time.Now()
 	if err := c.seg.file.sync(); err != nil {
-		if err = c.retreat(fmt.Errorf("sync segment %d: %w", c.seg.id, err)); err != nil {
-			return err
-		}
+		return c.retreat(fmt.Errorf("sync segment %d: %w", c.seg.id, err))
 	}
 	c.s.counters.syncs.Add(1)
 	c.s.counters.lastSync.Store(int64(time.Since(start)))
@@ -317,6 +315,7 @@ func (c *committer) retreat(cause error) error {
 	if err != nil {
 		return fmt.Errorf("%w, and no other segment: %w", cause, err)
 	}
+	c.seg.failed = true
 	c.advance(next, c.safe)
 	if err := c.writeAt(c.written); err != nil {
 		return fmt.Errorf("%w, and again: %w", cause, err)

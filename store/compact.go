@@ -135,7 +135,7 @@ func (s *Disk) relocate(seg *segment) error {
 	s.index.relocated(seg, list)
 	s.hook("relocated")
 	if f := seg.detach(); f != nil {
-		if seg.punched {
+		if seg.punched || seg.failed {
 			s.warn("free segment", errors.Join(f.Close(), s.files.remove(segmentName(seg.id))))
 		} else {
 			s.warn("free segment", s.pool.recycle(seg.id, seg.size, f))

@@ -113,8 +113,6 @@ func newWorkload(s *Disk, seed uint64) *workload {
 	}
 }
 
-const neverAcked = 4
-
 func (w *workload) body(queue uint64) []byte {
 	size := w.random.IntN(400)
 	if w.random.IntN(60) == 0 {

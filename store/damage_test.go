@@ -8,9 +8,13 @@ import (
 	"hash/crc32"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.etcd.io/bbolt"
 )
 
 // killed is the image of a killed store with messages in several segments, the older of which are in a checkpoint.
@@ -194,5 +198,96 @@ func TestUnknownFilesStay(t *testing.T) {
 	names, err := m.files.list()
 	if err != nil || !strings.Contains(strings.Join(names, " "), "notes.txt") {
 		t.Fatalf("files %v, %v", names, err)
+	}
+}
+
+// An operator may accept that a segment is gone; the queue goes on without its messages, and the next start is not told again.
+func TestAcceptedLoss(t *testing.T) {
+	m, count := killed(t)
+	gone := ""
+	for _, name := range slices.Sorted(maps.Keys(m.files.names)) {
+		broken := m.clone()
+		delete(broken.files.names, name)
+		if _, _, _, err := broken.count(t); errors.Is(err, ErrCorrupt) {
+			gone = name
+			break
+		}
+	}
+	if gone == "" {
+		t.Fatal("no segment is needed")
+	}
+	delete(m.files.names, gone)
+	dir := t.TempDir()
+	o := crashOptions(nil, 0)
+	o.AcceptDataLoss = true
+	s, err := m.reopen(t, dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Report().Damage); n == 0 {
+		t.Error("nothing was reported")
+	}
+	messages, err := readQueue(s, 1)
+	if err != nil || len(messages) == 0 || len(messages) == count {
+		t.Fatalf("%d of %d messages, %v", len(messages), count, err)
+	}
+	closeStore(t, s)
+	o.AcceptDataLoss, o.files = false, m.files
+	if s, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, s)
+	again, err := readQueue(s, 1)
+	if err != nil || len(again) != len(messages) || len(s.Report().Damage) != 0 {
+		t.Fatalf("%d of %d messages at the next start, damage %v, %v", len(again), len(messages), s.Report().Damage, err)
+	}
+}
+
+// A chunk whose summary can't be read keeps the store from opening, unless its loss is accepted; its neighbours stay.
+func TestAcceptedLossOfTheIndex(t *testing.T) {
+	m, count := killed(t)
+	dir := t.TempDir()
+	breakChunk(t, dir, m.root)
+	o := crashOptions(m.files, 0)
+	if _, err := Open(dir, o); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("opened with a damaged index: %v", err)
+	}
+	o.AcceptDataLoss = true
+	s, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := readQueue(s, 1)
+	if err != nil || len(messages) == 0 || len(messages) == count {
+		t.Fatalf("%d of %d messages, %v", len(messages), count, err)
+	}
+	closeStore(t, s)
+	o.AcceptDataLoss = false
+	if s, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+}
+
+// breakChunk writes a root file and damages one value in it.
+func breakChunk(t *testing.T, dir string, root []byte) {
+	t.Helper()
+	path := filepath.Join(dir, rootName)
+	if err := os.WriteFile(path, root, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.Update(func(tx *bbolt.Tx) error {
+		k, v := tx.Bucket(bucketChunks).Cursor().First()
+		broken := slices.Clone(v)
+		broken[0] ^= 1
+		return tx.Bucket(bucketChunks).Put(slices.Clone(k), broken)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

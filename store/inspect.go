@@ -183,7 +183,11 @@ func describeRanges(ranges []Range) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		fmt.Fprintf(&b, "%d-%d", r.First, r.Last)
+		if r.First == r.Last {
+			fmt.Fprintf(&b, "%d", r.First)
+		} else {
+			fmt.Fprintf(&b, "%d-%d", r.First, r.Last)
+		}
 	}
 	return cmp.Or(b.String(), "none")
 }

@@ -40,6 +40,7 @@ func (s *Disk) keep() {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	failures, idle := 0, 0
+	s.watchSpace()
 	for {
 		select {
 		case <-s.closing:
@@ -119,7 +120,7 @@ func (s *Disk) free(seg *segment) error {
 	if f == nil {
 		return nil
 	}
-	if seg.punched {
+	if seg.punched || seg.failed {
 		return errors.Join(f.Close(), s.files.remove(segmentName(seg.id)))
 	}
 	return s.pool.recycle(seg.id, seg.size, f)

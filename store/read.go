@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -94,9 +95,12 @@ func (s *Disk) settleIn(queue uint64, ranges []Range) error {
 	x := s.index
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for x.applied < upto && x.ended == nil {
+	for x.applied < upto {
 		if l := x.lanes[queue]; l != nil && l.next > ranges[len(ranges)-1].Last {
 			break
+		}
+		if x.ended != nil {
+			return x.ended
 		}
 		x.moved.Wait()
 	}
@@ -344,7 +348,7 @@ func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		err = ErrClosed
 	}
 	return record, err

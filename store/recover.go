@@ -55,6 +55,7 @@ type recovery struct {
 	promised uint64   // everything before this position was on disk
 	end      uint64   // behind everything that was found
 	maxID    uint64
+	buffer   []byte // one file at a time
 	report   *Report
 }
 
@@ -243,7 +244,12 @@ func (r *recovery) surveyAll() error {
 }
 
 func (r *recovery) surveyFile(id uint64, f file) (survey, error) {
-	data := make([]byte, r.sizes[id])
+	size := int(r.sizes[id])
+	if cap(r.buffer) < size {
+		r.buffer = make([]byte, size)
+	}
+	data := r.buffer[:size]
+	clear(data) // the file may be shorter by now
 	if err := readSome(f, data); err != nil {
 		return survey{}, fmt.Errorf("read segment %d: %w", id, err)
 	}
@@ -263,6 +269,7 @@ func (r *recovery) checkMissing() error {
 			if err := missing(id, fmt.Sprintf("it holds %d live messages", seg.refs)); err != nil {
 				return err
 			}
+			r.lose(seg)
 		} else if r.sizes[id] < seg.offset(seg.end) {
 			r.found(Damage{Segment: id, Offset: r.sizes[id], Size: seg.offset(seg.end) - r.sizes[id], What: "the file is cut short"})
 		}
@@ -279,6 +286,15 @@ func (r *recovery) checkMissing() error {
 		return missing(r.replay[0].header.prev, "a later one follows it")
 	}
 	return nil
+}
+
+// lose settles what stood in a segment that is gone, since its loss was accepted.
+func (r *recovery) lose(seg *segment) {
+	for _, c := range seg.chunks {
+		lost := Range{c.first, c.last}
+		r.s.logger.Error("messages are lost with their segment", "queue", c.queue, "first", lost.First, "last", lost.Last)
+		r.s.index.settle(c.queue, []Range{lost}, false)
+	}
 }
 
 // refuse notes damage with which the store does not open, unless the operator accepted it.
@@ -360,6 +376,31 @@ func (r *recovery) begin() error {
 		if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
 			return err
 		}
+		if s.options.AcceptDataLoss {
+			if err := forgetDamaged(tx); err != nil {
+				return err
+			}
+		}
 		return putNumber(tx, keyClean, 0)
 	})
+}
+
+// forgetDamaged deletes chunks that can't be read, and counts what is left: the loss was accepted, the next start need not be told.
+func forgetDamaged(tx *bbolt.Tx) error {
+	found, damaged := uint64(0), [][]byte{}
+	acks := tx.Bucket(bucketAcks)
+	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
+		key, ok := parseChunkKey(k)
+		c := &chunk{first: key.first, floor: key.first}
+		if err := c.load(k, v, acks.Get(k)); !ok || err != nil {
+			damaged = append(damaged, slices.Clone(k))
+		} else {
+			found++
+		}
+		return nil
+	})
+	for _, k := range damaged {
+		err = errors.Join(err, tx.Bucket(bucketChunks).Delete(k))
+	}
+	return errors.Join(err, putNumber(tx, countKey(bucketChunks), found))
 }

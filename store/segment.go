@@ -32,6 +32,7 @@ type segment struct {
 	refs    int      // live messages, counted once for each queue
 	disk    int64    // and about how many bytes of the file they hold
 	chunks  []*chunk // all that were made for it; the dead are dropped now and then
+	failed  bool     // the disk refused it once: the file is not used again
 	spilled bool
 }
 
@@ -92,12 +93,12 @@ type preparedFile struct {
 
 // take returns a file for a segment that has room for need bytes of batches.
 func (p *pool) take(need int64) (preparedFile, error) {
+	defer p.kick()
 	p.mu.Lock()
 	if len(p.ready) > 0 && need+segmentHead <= p.size {
 		f := p.ready[0]
 		p.ready = p.ready[1:]
 		p.mu.Unlock()
-		p.kick()
 		return f, nil
 	}
 	p.mu.Unlock()

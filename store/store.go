@@ -120,7 +120,7 @@ type Store interface {
 	OnDurable(kick func())
 
 	// Read returns live messages of the ranges (ascending) in order, up to about limit bytes of bodies and at least one message
-	// if there is any. It sees all that was appended and settled before the call.
+	// if there is any. It sees all that was appended before the call; what was settled within the last moments may still be there.
 	Read(queue uint64, ranges []Range, limit int) (Window, error)
 	// Scan tells what the index knows of the live messages in the ranges, in order, until each returns false.
 	Scan(queue uint64, ranges []Range, each func(Info) bool) error

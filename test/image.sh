@@ -85,8 +85,11 @@ start_broker() {
 		"$1" -- "${command[@]}" >"$work/broker.log" 2>&1 &
 	running=$!
 	timeout 60 bash -c 'until grep -q -w ready "$1"; do kill -0 "$2" || exit 1; sleep 0.1; done' - "$work/broker.log" "$running"
-	port=$(grep -w ready "$work/broker.log" | grep -oE 'amqp=\S*:[0-9]+' | grep -oE '[0-9]+$' | head -n 1)
+	port=$(listens_on amqp)
 }
+
+# listens_on KIND: the port of that listener, as the ready line tells.
+listens_on() { grep -w ready "$work/broker.log" | grep -oE "\b$1=\S*:[0-9]+" | grep -oE '[0-9]+$'; }
 
 # publish_and_consume HOST PORT: a client of another project uses the broker as guest.
 publish_and_consume() {
@@ -127,8 +130,8 @@ start_broker "$container"
 host=$(hostname -I | cut -d ' ' -f 1)
 publish_and_consume "${host:-127.0.0.1}" "$port"
 echo "ok: 100 messages published and consumed over ${host:-127.0.0.1}:$port"
-buildah run --isolation chroot "$container" -- broker health --amqp "127.0.0.1:$port"
-echo "ok: healthy"
+echo "ok: health is $(buildah run --isolation chroot "$container" -- broker health --amqp-addr "127.0.0.1:$port" \
+	--http-addr "127.0.0.1:$(listens_on http)" --metrics-addr "127.0.0.1:$(listens_on metrics)")"
 check "process's user" "$(awk '/^Uid:/ { print $2 }' /proc/"$(descendants "$running" | tail -n 1)"/status)" 65532
 end_broker
 wait "$running"

@@ -111,7 +111,8 @@ func (v *VHost) addType(d *QueueDeclare) {
 	}
 }
 
-// validate checks the arguments and flags of a new queue.
+// validate checks the arguments and flags of a new queue. Those that no type knows are left alone, for clients of other brokers and of later
+// versions send them.
 func (v *VHost) validate(d QueueDeclare) error {
 	r, kind := v.queueResource(d.Name), v.typeOf(&d)
 	for i := range arguments {
@@ -135,6 +136,7 @@ func (v *VHost) validate(d QueueDeclare) error {
 	if kind == classic {
 		return nil
 	}
+	// Queues of the other types are made to last: nothing may end them but a client that deletes them.
 	switch {
 	case d.AutoDelete:
 		return amqp.InvalidProperty("auto-delete", r)

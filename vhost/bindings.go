@@ -21,6 +21,7 @@ func (v *VHost) BindQueue(name, source, key string, args amqp.Table, owner Owner
 	if x == nil {
 		return amqp.NoExchange(source, v.opts.Name)
 	}
+	// The turn is the destination's alone. If all who bind to one exchange took turns, their commits could not share a sync.
 	e, q, err := v.lockQueue(name)
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 		return nil
 	}
 	if err := x.Check(b); err != nil {
-		return err
+		return err // before anything is written
 	}
 	lasting := v.lasting(x, b.Destination)
 	if lasting {

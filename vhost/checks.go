@@ -10,6 +10,9 @@ import (
 // noLimit is the largest integer that a field can have.
 const noLimit = 1<<63 - 1
 
+// The functions of this file make the checks of arguments, or are one. Each returns nil or an *amqp.Error 406 about the argument of that name
+// of r; the texts are RabbitMQ's.
+
 func anything(amqp.Resource, string, any) error { return nil }
 
 // integer checks for a number from least, which is 0 or 1, to most; over makes the error of a larger one.

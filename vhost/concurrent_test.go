@@ -194,6 +194,32 @@ func TestDeclareAtOnce(t *testing.T) {
 	}
 }
 
+// What waits for the turn of a destination that is then deleted must not bind to what is left of it.
+func TestBindToWhatIsDeleted(t *testing.T) {
+	for range 100 {
+		h := newHost(t)
+		h.exchange("fanout", "x")
+		h.exchange("fanout", "to")
+		h.queue("q")
+		var wg sync.WaitGroup
+		h.disk.before = func([]store.Change) { // of the bindings with the key "first": the turns are taken, all others wait
+			h.disk.before = nil
+			wg.Go(func() { h.deleteX("to") })
+			wg.Go(func() { h.delete("q") })
+			wg.Go(func() { _ = h.BindExchange("to", "x", "late", nil, all()) })
+			wg.Go(func() { _ = h.BindQueue("q", "x", "late", nil, me, all()) })
+			for range 50 {
+				runtime.Gosched()
+			}
+		}
+		h.bindX("to", "x", "first")
+		wg.Wait()
+		if n := h.Exchange([]byte("x")).Len(); n != 0 {
+			t.Fatalf("%d bindings to what is deleted", n)
+		}
+	}
+}
+
 // A queue whose declare was answered stays, whatever ended under its name before.
 func TestDeclareAgainstDelete(t *testing.T) {
 	h := newHost(t)

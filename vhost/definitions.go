@@ -10,8 +10,15 @@ import (
 	"leveret/store"
 )
 
-// A definition in the store is two field tables, one behind the other: its own fields, and the arguments it was declared with. The key of an exchange
-// or a queue is its name, that of a binding its identity. Each virtual host has its own buckets.
+// A definition in the store is two field tables, one behind the other. The arguments are not a field of the first: a client may nest them as
+// deep as tables go, and one level more could not be read back.
+//
+//	bucket                 key       fields                                    then
+//	"exchanges of VHOST"   name      type, auto-delete, internal               arguments
+//	"queues of VHOST"      name      id, auto-delete                           arguments
+//	"bindings of VHOST"    identity  source, destination, to-exchange, key     arguments
+//
+// Fields may be added; what is not there reads as zero.
 
 const (
 	fieldType        = "type"
@@ -194,7 +201,7 @@ func (v *VHost) restoreBinding(fields, arguments amqp.Table) (restored bool, err
 	}
 	x := v.Exchange([]byte(get[string](fields, fieldSource)))
 	if p == nil || x == nil {
-		return false, nil
+		return false, nil // not an error: the ends go in one commit with their records, but the record of a binding may come late
 	}
 	p.addSource(x)
 	return true, x.Bind(b)

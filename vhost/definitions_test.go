@@ -31,6 +31,9 @@ func TestRestart(t *testing.T) {
 	h.bind("q", "x", "a.*")
 	h.bind("q", "x", "b", deep[0])
 	h.bind("r", "y", "", arg("x-match", "any"), arg("a", int32(1)))
+	h.bind("q", "x", "b", arg("n", int32(1))) // differs in its arguments alone,
+	h.queue("y")
+	h.bind("y", "x", "#") // and this in the kind of its destination
 	h.bind("r", "amq.direct", "\u00e4\x00")
 	h.bindX("y", "x", "#")
 	h.bindX("x", "y", "")
@@ -56,8 +59,8 @@ func TestRestart(t *testing.T) {
 
 	again := h.restart()
 	same(t, "after a restart", again.topology(), want)
-	equal(t, "routing", again.route("x", "a.b"), []string{"q"})
-	equal(t, "alternate", again.route("y", "a.b"), []string{"q"})
+	equal(t, "routing", again.route("x", "a.b"), []string{"q", "y"})
+	equal(t, "alternate", again.route("y", "a.b"), []string{"q", "y"})
 	again.queue("q", autoDelete, args(arg("x-single-active-consumer", true), deep[0]))
 	again.delete("q") // the bindings are known by their destinations again
 	again.deleteX("x")

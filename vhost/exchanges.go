@@ -7,9 +7,11 @@ import (
 
 // ExchangeDeclare is what a client asks for with exchange.declare.
 type ExchangeDeclare struct {
-	Name, Type                    string
-	Durable, AutoDelete, Internal bool
-	Arguments                     amqp.Table
+	Name, Type string
+	Durable    bool // it outlives the broker
+	AutoDelete bool // it ends with its last binding as source
+	Internal   bool // only other exchanges publish to it
+	Arguments  amqp.Table
 }
 
 // DeclareExchange makes an exchange, or checks that the one there is equivalent. Errors are *amqp.Error 403 and 406, else the store's.
@@ -78,6 +80,7 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 	if err := v.checkAlternate(d, r); err != nil {
 		return false, err
 	}
+	// Made before the name is reserved: the type may refuse the arguments, and then nothing has to be undone.
 	x, err := v.newExchange(exchange.Options{
 		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments,
 	})

@@ -19,7 +19,7 @@ func (v *VHost) liveExchange(name string) (*entry[exchange.Exchange], *exchange.
 	}
 }
 
-// lockExchange is liveExchange, and takes the turn of what it finds.
+// lockExchange is liveExchange, and takes the turn of what it finds. Whoever had the turn before may have deleted it, so it looks again.
 func (v *VHost) lockExchange(name string) (*entry[exchange.Exchange], *exchange.Exchange) {
 	for {
 		e, x := v.liveExchange(name)
@@ -56,7 +56,8 @@ func (v *VHost) liveQueue(name string) (*entry[queue.Queue], *queue.Queue, error
 	}
 }
 
-// lockQueue is liveQueue, and takes the turn of what it finds.
+// lockQueue is liveQueue, and takes the turn of what it finds. As long as the caller has it, the queue may close itself, but what
+// leads to it stays for Retire to find.
 func (v *VHost) lockQueue(name string) (*entry[queue.Queue], *queue.Queue, error) {
 	for {
 		e, q, err := v.liveQueue(name)

@@ -38,9 +38,8 @@ type entry[T any] struct {
 
 // place is what a name is as the destination of bindings.
 type place struct {
-	turn     sync.Mutex           // see the package comment; guards the rest
-	released bool                 // the name is free again, and this place of no use any more
-	sources  []*exchange.Exchange // those with bindings to here
+	turn    sync.Mutex           // see the package comment; guards sources
+	sources []*exchange.Exchange // those with bindings to here
 }
 
 func newNames[T any]() *names[T] {
@@ -81,7 +80,7 @@ func (n *names[T]) reserve(name string) *entry[T] {
 		return nil
 	}
 	e := new(entry[T])
-	e.turn.Lock()
+	e.turn.Lock() // nobody else knows it yet, so this does not wait under the shard's lock
 	s.entries[strings.Clone(name)] = e
 	return e
 }
@@ -93,7 +92,6 @@ func (n *names[T]) release(name string, e *entry[T]) {
 	delete(s.entries, name)
 	s.mu.Unlock()
 	e.bearer.Store(nil)
-	e.released = true
 	if e.gone != nil {
 		close(e.gone)
 	}

@@ -1,6 +1,7 @@
 package vhost
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -10,7 +11,7 @@ import (
 // owned are the exclusive queues by the connections that own them.
 type owned struct {
 	mu     sync.Mutex // guards queues; a leaf lock
-	queues map[Owner][]*queue.Queue
+	queues map[Owner]map[*queue.Queue]struct{}
 }
 
 func (o *owned) add(q *queue.Queue) {
@@ -18,9 +19,12 @@ func (o *owned) add(q *queue.Queue) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.queues == nil {
-		o.queues = make(map[Owner][]*queue.Queue)
+		o.queues = make(map[Owner]map[*queue.Queue]struct{})
 	}
-	o.queues[owner] = append(o.queues[owner], q)
+	if o.queues[owner] == nil {
+		o.queues[owner] = make(map[*queue.Queue]struct{})
+	}
+	o.queues[owner][q] = struct{}{}
 }
 
 // remove forgets a queue, if it is one that was added.
@@ -31,11 +35,9 @@ func (o *owned) remove(q *queue.Queue) {
 	owner := Owner(q.Options().Owner)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	rest := slices.DeleteFunc(o.queues[owner], func(other *queue.Queue) bool { return other == q })
-	if len(rest) == 0 {
+	delete(o.queues[owner], q)
+	if len(o.queues[owner]) == 0 {
 		delete(o.queues, owner)
-	} else {
-		o.queues[owner] = rest
 	}
 }
 
@@ -43,5 +45,5 @@ func (o *owned) remove(q *queue.Queue) {
 func (o *owned) of(owner Owner) []*queue.Queue {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.queues[owner])
+	return slices.Collect(maps.Keys(o.queues[owner]))
 }

@@ -13,11 +13,13 @@ import (
 // reconnects may be faster than the broker is with its old connection.
 const ownerPatience = time.Second
 
-// QueueDeclare is what a client asks for with queue.declare. An empty name asks the broker for one.
+// QueueDeclare is what a client asks for with queue.declare.
 type QueueDeclare struct {
-	Name                           string
-	Durable, Exclusive, AutoDelete bool
-	Arguments                      amqp.Table
+	Name       string // empty: the broker makes one up
+	Durable    bool   // it outlives the broker, unless it is exclusive
+	Exclusive  bool   // it belongs to the connection and ends with it
+	AutoDelete bool   // it ends with its last consumer
+	Arguments  amqp.Table
 }
 
 // DeclareQueue makes a queue, or returns the one that is there if it is equivalent. Errors are *amqp.Error 403, 405 and 406, else the
@@ -108,13 +110,14 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	if d.Exclusive {
 		opts.Owner, e.gone = uint64(owner), make(chan struct{})
 	}
-	if d.Durable {
+	if d.Durable { // others never come to the log, and need no number in it
 		opts.ID = v.opts.Store.NextQueueID()
 		if err := v.opts.Store.Commit(v.queueRecord(opts)); err != nil {
 			v.queues.release(d.Name, e)
 			return nil, err
 		}
 	}
+	// Listed before it is visible: a connection that ends must find all its queues.
 	q := queue.New(v.completeQueue(opts))
 	if d.Exclusive {
 		v.owned.add(q)

@@ -72,6 +72,7 @@ func (v *VHost) removeQueue(e *entry[queue.Queue], q *queue.Queue) (loose []*exc
 	if e.bearer.Load() != q {
 		return nil, nil // it was retired before
 	}
+	// In memory first: nothing may route to a queue that is no more, whatever becomes of its records.
 	changes, loose := v.unbindSources(&e.place, q)
 	if q.Durable() {
 		changes = append(changes, v.forgetQueue(q.Name()))
@@ -107,6 +108,8 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 		e.turn.Unlock()
 		return nil, true, nil // it was deleted before
 	}
+	// In memory first: from here on nobody binds to x, so the list of its bindings is complete, but for those whose record is on its way
+	// to the disk. These find x deleted afterwards, and take their record back.
 	bindings, deleted := x.Delete(ifUnused)
 	if !deleted {
 		e.turn.Unlock()
@@ -124,7 +127,7 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 	}
 	err = v.commit(changes)
 	v.exchanges.release(x.Name(), e)
-	e.turn.Unlock()
+	e.turn.Unlock() // the destinations have turns of their own, and nobody holds two
 	for i := range bindings {
 		v.dropSource(bindings[i].Destination, x)
 	}

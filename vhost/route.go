@@ -30,8 +30,8 @@ func (v *VHost) Route(x *exchange.Exchange, r *Routing) {
 	}
 }
 
-// routeByName is the routing of the default exchange: a key is a queue's name. A route to one queue holds for as long as the queue lives; that there is no
-// queue of a name holds for no time at all.
+// routeByName is the routing of the default exchange: a key is a queue's name. A route to one queue holds for as long as the queue lives.
+// That there is no queue of a name holds for no time at all: no counter tells of a declare.
 func (v *VHost) routeByName(r *Routing) {
 	r.Stamp = exchange.Stamp{}
 	for _, key := range r.Keys {
@@ -39,6 +39,7 @@ func (v *VHost) routeByName(r *Routing) {
 		if q == nil {
 			continue
 		}
+		// The stamp is taken before the look at the queue, else it could be from after the end, and valid for ever.
 		stamp := exchange.NewStamp(q.Lifetime())
 		if q.Closed() || slices.Contains(r.Queues, q) {
 			continue

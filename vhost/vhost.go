@@ -65,7 +65,7 @@ func New(opts Options) (*VHost, error) {
 			return nil, err
 		}
 	}
-	v.standard = v.Exchange(nil)
+	v.standard = v.Exchange(nil) // its name is empty
 	if err := v.load(); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (n *node) snapshot() metrics.Snapshot {
 		Rejected:           contents.Rejected,
 		Purged:             contents.Purged,
 		Unroutable:         s.Unroutable,
-		Dropped:            map[string]uint64{"reply_lost": s.ReplyLost},
+		Dropped:            map[string]uint64{"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "rejected": contents.Rejected},
 		Syncs:              disk.Syncs,
 		WrittenBytes:       disk.Bytes,
 		Reads:              disk.Reads,

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -81,7 +82,7 @@ func TestC12AutoDeleteRacesWithDeclare(t *testing.T) {
 			_, err = settleDown(next, q, exchange) // the deletion is over
 		}
 		if err != nil {
-			t.Fatalf("declared with %d consumers, then: %v", consumers, err)
+			t.Fatal(err)
 		}
 		next.ok(<-dropped)
 		next.ok(next.ch.Publish(exchange, "", false, false, amqp091.Publishing{Body: []byte("hello")}))
@@ -95,12 +96,14 @@ func TestC12AutoDeleteRacesWithDeclare(t *testing.T) {
 func settleDown(s *session, queue, exchange string) (consumers int, err error) {
 	state, err := s.ch.QueueDeclare(queue, false, true, false, false, nil)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("declare: %w", err) // it makes the queue if there is none, so it has no reason to fail
 	}
 	if err := s.ch.QueueBind(queue, "", exchange, false, nil); err != nil {
-		return state.Consumers, err
+		return state.Consumers, fmt.Errorf("bind after declare-ok with %d consumers: %w", state.Consumers, err)
 	}
-	_, err = s.ch.Consume(queue, "last", true, false, false, false, nil)
+	if _, err = s.ch.Consume(queue, "last", true, false, false, false, nil); err != nil {
+		err = fmt.Errorf("consume after declare-ok with %d consumers: %w", state.Consumers, err)
+	}
 	return state.Consumers, err
 }
 

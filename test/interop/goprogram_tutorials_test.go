@@ -123,11 +123,12 @@ func topics(p *goProgram, args []string) {
 		send(ch, args[0], key, key)
 	}
 	for _, s := range subscribers {
-		line := s.name + ":"
+		var line strings.Builder
+		line.WriteString(s.name + ":")
 		for _, m := range take(ch, s.queue, s.count) {
-			line += " " + string(m.Body)
+			line.WriteString(" " + string(m.Body))
 		}
-		fmt.Println(line)
+		fmt.Println(line.String())
 	}
 	check(conn.Close())
 }
