@@ -1,10 +1,6 @@
 package server
 
-import (
-	"sync"
-
-	"leveret/amqp"
-)
+import "leveret/amqp"
 
 // While an alarm is on, a connection that publishes is told (connection.blocked), and held at its next publish: not before, so that a
 // client which heeds the notice can go on to ack what it was delivered, and make room. Nothing that it sent is dropped. The publisher's
@@ -14,10 +10,11 @@ import (
 
 // noteAlarm makes a connection that has just published one that is held at its next publish, if an alarm is on.
 func (c *connection) noteAlarm() {
-	if c.held || c.server.alarms.wait() == nil {
+	alarm := c.server.alarms.wait()
+	if alarm == nil || c.held == alarm {
 		return
 	}
-	c.held = true
+	c.held = alarm
 	c.block()
 	if c.server.alarms.wait() == nil {
 		c.unblock() // it ended meanwhile, and whoever ended it may not have seen this connection
@@ -26,16 +23,16 @@ func (c *connection) noteAlarm() {
 
 // hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first.
 func (c *connection) hold() {
-	c.held = false
-	cleared := c.server.alarms.wait()
-	if cleared == nil {
-		return
+	alarm := c.held
+	c.held = nil
+	if c.server.alarms.wait() != alarm {
+		return // over; one that has begun since then is another
 	}
 	c.handOver()
 	c.publishCounters()
 	c.out.Flush(true)
 	select {
-	case <-cleared:
+	case <-alarm:
 	case <-c.stop:
 	}
 }
@@ -97,55 +94,4 @@ func (s *Server) alarmChanged(what shortage, on bool) {
 			c.unblock()
 		}
 	}
-}
-
-// shortage is what the broker is low on.
-type shortage uint8
-
-const (
-	lowMemory shortage = 1 << iota
-	lowDisk
-)
-
-// reasons are the words in which clients are told.
-var reasons = [...]string{lowMemory: "low on memory", lowDisk: "low on disk", lowMemory | lowDisk: "low on memory & disk"}
-
-// alarms are the shortages at this moment.
-type alarms struct {
-	mu      sync.Mutex
-	on      shortage
-	cleared chan struct{} // closed when the last shortage ends; nil while there is none
-}
-
-// set begins or ends a shortage; it reports whether it ended the last one.
-func (a *alarms) set(s shortage, on bool) (over bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if on {
-		a.on |= s
-	} else {
-		a.on &^= s
-	}
-	if a.on != 0 && a.cleared == nil {
-		a.cleared = make(chan struct{})
-	}
-	if over = a.on == 0 && a.cleared != nil; over {
-		close(a.cleared)
-		a.cleared = nil
-	}
-	return over
-}
-
-// wait returns a channel that is closed when the broker is low on nothing any more, nil when it is not.
-func (a *alarms) wait() <-chan struct{} {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.cleared
-}
-
-// reason says what the broker is low on; when that has just ended, what it has been most likely.
-func (a *alarms) reason() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return reasons[max(a.on, lowMemory)]
 }

@@ -171,6 +171,7 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 	}
 	ch.unacked = queue.Window[unacked]{}
 	ch.consumers, ch.refused = nil, nil
+	o.waiters = slices.DeleteFunc(o.waiters, func(c *consumer) bool { return c.channel == ch })
 	ch.confirms = confirms{}
 	o.confirming = slices.DeleteFunc(o.confirming, func(other *channel) bool { return other == ch })
 	return list

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"leveret/amqp"
 	"leveret/store"
 )
@@ -50,30 +48,9 @@ func (c *connection) confirmPublished(lsn store.LSN) {
 	p.confirm = p.confirm[:0]
 	if waits {
 		c.server.unconfirmed.add(c)
-		if now := c.server.store.Durable(); now > durable { // perhaps before we were on the list
+		// The log may have become durable since the look above, and its kick have missed this connection: look once more.
+		if now := c.server.store.Durable(); now > durable {
 			c.confirmDurable(now)
-		}
-	}
-}
-
-// confirmPatience is how long a connection that ends because the broker stops waits for its confirms.
-const confirmPatience = 2 * time.Second
-
-// awaitConfirms sends the confirms of everything that was published, when it is durable.
-func (c *connection) awaitConfirms() {
-	patience := time.NewTimer(confirmPatience)
-	defer patience.Stop()
-	for {
-		synced := c.server.synced.wait()
-		if !c.confirmDurable(c.server.store.Durable()) {
-			return
-		}
-		select {
-		case <-synced:
-		case <-c.server.store.Failed():
-			return
-		case <-patience.C:
-			return
 		}
 	}
 }

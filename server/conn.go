@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -66,12 +67,13 @@ type connection struct {
 	publisher publisher
 	counted   Counters      // by the reader alone, made visible once a batch
 	visible   atomic.Uint64 // sum of frames, for tests and heartbeat
-	stop      chan struct{} // closed when the connection is to end, whatever the reader waits for
+	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
+	stopOnce  sync.Once
 	reason    atomic.Pointer[amqp.Error]
-	lost      atomic.Bool // the heartbeat ran out
-	held      bool        // the next publish waits for an alarm to end
-	blocked   atomic.Bool // it has published while an alarm is on
-	waiting   atomic.Bool // held back by the log
+	lost      atomic.Bool     // the heartbeat ran out
+	held      <-chan struct{} // the next publish waits for this alarm to end
+	blocked   atomic.Bool     // it has published while an alarm is on
+	waiting   atomic.Bool     // held back by the log
 }
 
 // clientProperties is what the broker uses of the client's properties in connection.start-ok.
@@ -285,11 +287,14 @@ func (c *connection) teardown() {
 // kill makes the reader end the connection with an error; it may be called from any goroutine.
 func (c *connection) kill(e *amqp.Error) {
 	if c.reason.CompareAndSwap(nil, e) {
-		close(c.stop)
+		c.stopWaiting()
 		c.out.Conn.SetReadDeadline(time.Unix(1, 0))
 		c.deadline.Reset(lingerMax)
 	}
 }
+
+// stopWaiting ends whatever the reader waits for, its socket aside.
+func (c *connection) stopWaiting() { c.stopOnce.Do(func() { close(c.stop) }) }
 
 // logEnd writes the connection's last line. A probe that sent nothing is no news.
 func (c *connection) logEnd(err error) {

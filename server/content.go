@@ -12,7 +12,7 @@ const (
 	// ownMemory is the size above which a message gets memory of its own.
 	ownMemory = queue.ChunkSize / 4
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
-	trustedSize = 1 << 20
+	trustedSize = 64 << 10
 )
 
 // unfinished are chunks of publishers that have gone idle.
@@ -39,7 +39,7 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	if ch.toSettle {
 		c.applySettles()
 	}
-	if c.held {
+	if c.held != nil {
 		c.hold()
 	}
 	t := &ch.content
@@ -83,6 +83,7 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) {
 	t := &ch.content
 	t.properties = len(properties)
+	c.publisher.published = true
 	if size > c.server.options.MaxMessageSize {
 		t.tooLarge = size
 		return

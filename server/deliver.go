@@ -181,7 +181,7 @@ func (c *consumer) Cancelled() {
 		o.mu.Unlock()
 		return
 	}
-	delete(ch.consumers, c.Tag)
+	o.forgetLocked(c)
 	if ch.conn.client.cancelNotify {
 		o.notices = append(o.notices, notice{ch.number, c.Tag})
 	}
@@ -190,6 +190,18 @@ func (c *consumer) Cancelled() {
 	}
 	o.mu.Unlock()
 	o.Flush(false)
+}
+
+// forgetLocked takes a consumer out of all that the outbox knows of it.
+func (o *outbox) forgetLocked(c *consumer) {
+	if c == nil {
+		return
+	}
+	ch := c.channel
+	same := func(other *consumer) bool { return other == c }
+	delete(ch.consumers, c.Tag)
+	ch.refused = slices.DeleteFunc(ch.refused, same)
+	o.waiters = slices.DeleteFunc(o.waiters, same)
 }
 
 // notice is a basic.cancel to be sent to the client.

@@ -179,6 +179,7 @@ func TestBlockedOnceAnAlarm(t *testing.T) {
 				}
 				p.declare("q")
 				for range 2 {
+					synctest.Wait() // all that was published before is done with
 					r.HoldAlarm(true)
 					for _, c := range []*client{p, plain} {
 						publish(c, key, nil, false)
@@ -245,6 +246,7 @@ func TestEachAlarmIsTold(t *testing.T) {
 		defer c.conn.Close()
 		c.mustOpen()
 		for range 3 {
+			synctest.Wait()
 			r.HoldAlarm(true)
 			publish(c, "none", nil, false)
 			c.expect(amqp.MethodConnectionBlocked)

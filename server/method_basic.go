@@ -164,7 +164,7 @@ func (ch *channel) basicCancel(m *amqp.BasicCancel) error {
 	}
 	o.mu.Lock()
 	c := ch.consumers[m.ConsumerTag]
-	delete(ch.consumers, m.ConsumerTag)
+	o.forgetLocked(c)
 	o.mu.Unlock()
 	switch {
 	case c == nil:
@@ -186,6 +186,7 @@ func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
 	if err != nil {
 		return nil, err
 	}
+	ch.conn.out.waitReplies()
 	found, err := q.Get(&ch.conn.out, &getter{channel: ch, queue: q, noAck: m.NoAck}, m.NoAck)
 	if found || err != nil {
 		return nil, err

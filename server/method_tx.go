@@ -80,6 +80,9 @@ func (ch *channel) txCommit() error {
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
+		for k, old := range t.route.targets {
+			t.route.targets[k] = p.routes.target(old.queue) // the one at the publish may be forgotten by now
+		}
 		c.enqueue(ch, t.message, nil, &t.route, t.mandatory)
 	}
 	c.out.mu.Lock()

@@ -1,6 +1,9 @@
 package server
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // waitLog holds the reader of a connection that has published into the log while too much waits there for the disk. That ends without any
 // client's help, so nobody is told. A client that is not read from is not silent.
@@ -22,6 +25,29 @@ func (c *connection) waitLog() {
 			return
 		case <-c.stop:
 			return
+		}
+	}
+}
+
+// confirmPatience is how long a connection that ends because the broker stops waits for its confirms.
+const confirmPatience = 2 * time.Second
+
+// awaitConfirms sends the confirms of everything that was published, when it is durable.
+func (c *connection) awaitConfirms() {
+	patience := time.NewTimer(confirmPatience)
+	defer patience.Stop()
+	for {
+		synced := c.server.synced.wait()
+		if !c.confirmDurable(c.server.store.Durable()) {
+			return
+		}
+		select {
+		case <-synced:
+		case <-c.server.store.Failed():
+			return
+		case <-patience.C:
+			return
+		}
 		}
 	}
 }

@@ -183,6 +183,7 @@ func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	c.out.returned(ch, &amqp.BasicReturn{
 		ReplyCode: amqp.CodeNoRoute, ReplyText: amqp.NoRouteText, Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),
 	}, properties, body)
+	c.out.waitReplies()
 }
 
 // handOver gives the queues what was gathered for them: messages, then settlements, then the publishers' confirms.
@@ -205,6 +206,7 @@ func (c *connection) handOver() {
 	c.handOverSettled()
 	c.confirmPublished(lsn)
 	c.runQueues(small)
+	p.routes.trim()
 }
 
 // push gives each queue its batch. Under the log's lock, if anything goes to the log.

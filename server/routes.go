@@ -72,13 +72,24 @@ func (rs *routes) remember(r *route, address []byte) {
 func (rs *routes) target(q *queue.Queue) *target {
 	t := rs.targets[q]
 	if t == nil {
-		if rs.targets == nil || len(rs.targets) >= 4*maxRoutes {
+		if rs.targets == nil {
 			rs.targets = make(map[*queue.Queue]*target)
 		}
 		t = &target{queue: q}
 		rs.targets[q] = t
 	}
 	return t
+}
+
+// maxTargets is how many queues a connection remembers before it forgets them all.
+const maxTargets = 4 * maxRoutes
+
+// trim forgets everything when that has become much. It may be called only while no target is filled: a queue must not have two of them in
+// one batch, or its messages would change places.
+func (rs *routes) trim() {
+	if len(rs.targets) > maxTargets {
+		rs.last, rs.by, rs.targets = nil, nil, nil
+	}
 }
 
 // exchangeFor finds the exchange of a message that has no remembered route, and checks that the user may publish there.

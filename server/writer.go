@@ -185,9 +185,11 @@ func (o *outbox) fail() {
 	}
 	o.mu.Unlock()
 	o.Conn.Close()
+	o.conn.stopWaiting()
 }
 
-// waitReplies blocks the reader while more replies wait than a client that reads nothing may pile up.
+// waitReplies blocks the reader while more replies wait than a client that reads nothing may pile up. It is asked before each read and
+// before each method that is answered with content, as one read may hold thousands of them.
 func (o *outbox) waitReplies() {
 	for {
 		o.mu.Lock()
@@ -200,6 +202,7 @@ func (o *outbox) waitReplies() {
 		}
 		drained := o.drained
 		o.mu.Unlock()
+		o.Flush(true)
 		select {
 		case <-drained:
 		case <-o.conn.stop:

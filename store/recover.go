@@ -274,16 +274,20 @@ func (r *recovery) checkMissing() error {
 			r.found(Damage{Segment: id, Offset: r.sizes[id], Size: seg.offset(seg.end) - r.sizes[id], What: "the file is cut short"})
 		}
 	}
-	for i := 1; i < len(r.replay); i++ {
-		prev := r.replay[i].header.prev
-		if r.replay[i].sound && prev != r.replay[i-1].id && r.files[prev] == nil {
-			if err := missing(prev, "a later one follows it"); err != nil {
-				return err
-			}
+	return r.checkLinks(missing)
+}
+
+// checkLinks follows the segments that are replayed by what each says of the one before.
+func (r *recovery) checkLinks(missing func(id uint64, why string) error) error {
+	for i, v := range r.replay {
+		prev := v.header.prev
+		follows := i > 0 && prev == r.replay[i-1].id || i == 0 && v.header.pos <= r.ckpt
+		if !v.sound || prev == 0 || follows || r.files[prev] != nil {
+			continue
 		}
-	}
-	if len(r.replay) > 0 && r.replay[0].sound && r.replay[0].header.pos > r.ckpt && r.files[r.replay[0].header.prev] == nil {
-		return missing(r.replay[0].header.prev, "a later one follows it")
+		if err := missing(prev, "a later one follows it"); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -164,8 +165,11 @@ func (s *Disk) exactBytes(c *chunk) (n int64) {
 	return n
 }
 
+// sortSurveys brings segments into the order of the log. One that was left empty comes before the one that begins where it did.
 func sortSurveys(list []survey) {
-	sort.Slice(list, func(i, j int) bool { return list[i].header.pos < list[j].header.pos })
+	slices.SortFunc(list, func(a, b survey) int {
+		return cmp.Or(cmp.Compare(a.header.pos, b.header.pos), cmp.Compare(min(1, len(a.batches)), min(1, len(b.batches))), cmp.Compare(a.id, b.id))
+	})
 }
 
 // readSome reads a file that may have become shorter; the rest stays zero.

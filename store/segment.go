@@ -1,10 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -224,9 +225,11 @@ func diskError(err error) error {
 	return err
 }
 
-// byPosition sorts segments into the order of the log.
+// byPosition sorts segments into the order of the log, empty ones first.
 func byPosition(segments []*segment) {
-	sort.Slice(segments, func(i, j int) bool { return segments[i].pos < segments[j].pos })
+	slices.SortFunc(segments, func(a, b *segment) int {
+		return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.end, b.end), cmp.Compare(a.id, b.id))
+	})
 }
 
 // removeQuietly removes a file whose absence is as good.
