@@ -48,7 +48,6 @@ func (c *connection) awaitConfirms() {
 		case <-patience.C:
 			return
 		}
-		}
 	}
 }
 
