@@ -237,3 +237,23 @@ func TestSecondBrokerIsRefused(t *testing.T) {
 	s.keep("", "jobs", "still there")
 	s.wantGot("jobs", "still there")
 }
+
+// TestLowDisk runs a broker that wants more free space than there is: a publisher is told and held, a consumer goes on.
+func TestLowDisk(t *testing.T) {
+	t.Setenv("LEVERET_DISK_FREE_LIMIT_ABSOLUTE", "1000000GB")
+	l := newLives(t)
+	if l == nil {
+		return
+	}
+	s := l.dial()
+	blocked := s.conn.NotifyBlocked(make(chan amqp091.Blocking, 2))
+	s.durable("jobs")
+	s.keep("", "jobs", "taken")
+	if b := receive(t, blocked, "connection.blocked"); !b.Active || b.Reason != "low on disk" {
+		t.Errorf("got %+v", b)
+	}
+	if err := s.ch.Publish("", "jobs", false, false, amqp091.Publishing{Body: []byte("held")}); err != nil {
+		t.Fatal(err)
+	}
+	l.dial().wantGot("jobs", "taken")
+}
