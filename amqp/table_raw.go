@@ -121,3 +121,23 @@ func locateField(table []byte, name string) (offset int, field []byte) {
 	}
 	return 0, nil
 }
+
+// EachField calls f for each field of an encoded table (with its length) that CheckTable has passed, in order, until f returns false. name
+// and value alias the table; value is as on the wire, behind the tag. It does not allocate.
+func EachField(table []byte, f func(name []byte, tag byte, value []byte) bool) {
+	for at := 4; at < len(table); {
+		key := 1 + int(table[at])
+		if at+key >= len(table) {
+			return
+		}
+		n := valueSize(table[at+key:])
+		if n < 0 {
+			return
+		}
+		value := table[at+key : at+key+n : at+key+n]
+		if !f(table[at+1:at+key], value[0], value[1:]) {
+			return
+		}
+		at += key + n
+	}
+}

@@ -90,6 +90,9 @@ func Default() Config {
 // maxMessageSize bounds what the largest message may be set to, as in RabbitMQ.
 const maxMessageSize = 512 << 20
 
+// minFrameMax is the smallest frame that the protocol lets a peer ask for.
+const minFrameMax = 4096
+
 // Validate checks what no single setting can tell. All complaints are joined.
 func (c Config) Validate() error {
 	var errs []error
@@ -104,6 +107,11 @@ func (c Config) Validate() error {
 	complain(c.TLS.VerifyPeer && c.TLS.CAFile == "", "ssl_options.verify = verify_peer needs ssl_options.cacertfile")
 	complain(c.TLS.RequirePeerCert && !c.TLS.VerifyPeer, "ssl_options.fail_if_no_peer_cert needs ssl_options.verify = verify_peer")
 	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
+	complain(c.MaxMessageSize < 1, "max_message_size = %d lets no message through", c.MaxMessageSize)
+	complain(c.FrameMax != 0 && c.FrameMax < minFrameMax, "frame_max = %d is under %d; 0 is no limit", c.FrameMax, minFrameMax)
+	complain(c.HandshakeTimeout < time.Millisecond, "handshake_timeout = %d lets nobody in", c.HandshakeTimeout.Milliseconds())
+	complain(c.TransactionMax < 1, "tx_max_bytes = %d lets no transaction through", c.TransactionMax)
+	complain(c.DefaultUser != "" && c.DefaultVHost == "", "default_vhost is empty, which is no name")
 	complain(len(c.AuthMechanisms) == 0, "auth_mechanisms leaves no way to log in")
 	complain(c.DefaultUser != "" && c.DefaultPass == "", "default_pass is empty, which no one can log in with")
 	for _, mechanism := range c.AuthMechanisms {

@@ -28,6 +28,7 @@ type headers struct {
 
 // column holds the rules filed under one header.
 type column struct {
+	name    string
 	byValue map[string][]*rule // by canonical value
 	present []*rule            // that ask for the header alone
 }
@@ -103,7 +104,7 @@ func (t *headers) add(b *Binding) {
 		c := &r.criteria[i]
 		col := t.columns[c.name]
 		if col == nil {
-			col = &column{byValue: make(map[string][]*rule)}
+			col = &column{name: c.name, byValue: make(map[string][]*rule)}
 			t.columns[c.name] = col
 		}
 		if c.present {
@@ -181,15 +182,31 @@ func (t *headers) route(r *Routing) {
 	if len(r.Headers) == 0 {
 		return
 	}
-	for name, col := range t.columns {
-		tag, value, ok := amqp.FindField(r.Headers, name)
-		if !ok {
-			continue
+	if len(t.columns) <= fewColumns {
+		for name, col := range t.columns {
+			if tag, value, ok := amqp.FindField(r.Headers, name); ok {
+				r.tryColumn(col, tag, value)
+			}
 		}
-		r.tryAll(col.present)
-		r.value = appendCanonical(r.value[:0], tag, value)
-		r.tryAll(col.byValue[string(r.value)])
+		return
 	}
+	amqp.EachField(r.Headers, func(name []byte, _ byte, _ []byte) bool {
+		if col := t.columns[string(name)]; col != nil {
+			tag, value, _ := amqp.FindField(r.Headers, col.name) // of several fields of one name the first counts
+			r.tryColumn(col, tag, value)
+		}
+		return true
+	})
+}
+
+// fewColumns is up to how many columns it is cheaper to look for each in the message than the other way round.
+const fewColumns = 4
+
+// tryColumn tries the rules filed under a header that the message has.
+func (r *Routing) tryColumn(col *column, tag byte, value []byte) {
+	r.tryAll(col.present)
+	r.value = appendCanonical(r.value[:0], tag, value)
+	r.tryAll(col.byValue[string(r.value)])
 }
 
 // tryAll collects the destinations of those rules that the headers meet as a whole. The criterion they were found by is met.

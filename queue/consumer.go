@@ -36,6 +36,7 @@ type Consumer struct {
 
 	// Owned by whoever runs the queue.
 	queue      *Queue
+	class      *class
 	unacked    int
 	stalled    bool // the receiver refused a message and has not resumed yet
 	registered bool

@@ -34,30 +34,40 @@ func (cs *consumers) add(c *Consumer) {
 	if !found {
 		cs.classes = slices.Insert(cs.classes, i, &class{priority: c.Priority})
 	}
-	cs.classes[i].members++
+	c.class = cs.classes[i]
+	c.class.members++
 	if cs.single && cs.active == nil {
 		cs.active = c
 	}
 	cs.update(c)
 }
 
-// remove takes a consumer out; a single active one is succeeded by the highest priority, then the oldest registration.
-func (cs *consumers) remove(c *Consumer) {
-	i := slices.Index(cs.all, c)
-	if i < 0 {
-		return
+// remove takes consumers out; a single active one is succeeded by the highest priority, then the oldest registration.
+func (cs *consumers) remove(gone ...*Consumer) {
+	elect := false
+	for _, c := range gone {
+		if !c.registered {
+			continue
+		}
+		c.registered = false
+		cs.update(c)
+		if k := c.class; k.remove() {
+			cs.classes = slices.DeleteFunc(cs.classes, func(other *class) bool { return other == k })
+		}
+		if cs.active == c {
+			cs.active, elect = nil, true
+		}
 	}
-	cs.all = slices.Delete(cs.all, i, i+1)
-	c.registered = false
-	cs.update(c)
-	k := cs.classOf(c)
-	if k.members--; k.members == 0 {
-		cs.classes = slices.DeleteFunc(cs.classes, func(other *class) bool { return other == k })
-	}
-	if cs.active == c {
-		cs.active = nil
+	cs.all = slices.DeleteFunc(cs.all, func(c *Consumer) bool { return !c.registered })
+	if elect {
 		cs.elect()
 	}
+}
+
+// remove counts a member less; true if it was the last.
+func (k *class) remove() bool {
+	k.members--
+	return k.members == 0
 }
 
 func (cs *consumers) elect() {
@@ -91,7 +101,7 @@ func (cs *consumers) served(c *Consumer) {
 		return
 	}
 	if c.next != c {
-		cs.classOf(c).first = c.next
+		c.class.first = c.next
 	}
 }
 
@@ -101,7 +111,7 @@ func (cs *consumers) update(c *Consumer) {
 	if want == c.linked {
 		return
 	}
-	k := cs.classOf(c)
+	k := c.class
 	c.linked = want
 	if want {
 		k.link(c)
@@ -110,15 +120,6 @@ func (cs *consumers) update(c *Consumer) {
 		k.unlink(c)
 		cs.ready--
 	}
-}
-
-func (cs *consumers) classOf(c *Consumer) *class {
-	for _, k := range cs.classes {
-		if k.priority == c.Priority {
-			return k
-		}
-	}
-	return nil
 }
 
 func (k *class) link(c *Consumer) {

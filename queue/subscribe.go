@@ -94,9 +94,7 @@ func Detach(detachments []*Detachment) {
 
 func (d *Detachment) run(q *Queue) {
 	defer d.done.Done()
-	for _, c := range d.Consumers {
-		q.consumers.remove(c)
-	}
+	q.consumers.remove(d.Consumers...)
 	for _, s := range d.Held {
 		s.run(q)
 	}

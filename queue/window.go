@@ -274,9 +274,10 @@ func (w *Window[T]) keep(entries []T) {
 	}
 }
 
-// Shrink lets go of the memory that an empty window keeps for the next values.
+// Shrink lets go of the memory that the window keeps for the next values.
 func (w *Window[T]) Shrink() {
+	w.spares, w.page = nil, nil
 	if w.count == 0 {
-		w.pages, w.spares, w.page = nil, nil, nil
+		w.pages = nil
 	}
 }

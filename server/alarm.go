@@ -1,6 +1,10 @@
 package server
 
-import "leveret/amqp"
+import (
+	"time"
+
+	"leveret/amqp"
+)
 
 // While an alarm is on, a connection that publishes is told (connection.blocked), and held at its next publish: not before, so that a
 // client which heeds the notice can go on to ack what it was delivered, and make room. Nothing that it sent is dropped. The publisher's
@@ -35,6 +39,55 @@ func (c *connection) hold() {
 	case <-alarm:
 	case <-c.stop:
 	}
+}
+
+// halfReadPatience is how long a connection may stand still in the middle of a large message while an alarm is on.
+const halfReadPatience = 30 * time.Second
+
+// holdHalfRead keeps the reader from reading on in the middle of a large message while an alarm is on. If such messages take so much memory
+// that they themselves may keep the alarm on, their connections are ended after a while: nothing else would ever free it.
+func (c *connection) holdHalfRead() {
+	alarm := c.server.alarms.wait()
+	if alarm == nil {
+		return
+	}
+	size := c.halfRead()
+	if size <= trustedSize {
+		return
+	}
+	m := c.server.memory
+	m.halfRead.Add(int64(size))
+	defer m.halfRead.Add(-int64(size))
+	patience := time.NewTicker(halfReadPatience)
+	defer patience.Stop()
+	for {
+		select {
+		case <-alarm:
+			return
+		case <-c.stop:
+			return
+		case <-patience.C:
+		}
+		if uint64(m.halfRead.Load()) > m.limit/halfReadShare {
+			c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
+			c.out.Conn.Close()
+			return
+		}
+	}
+}
+
+// halfReadShare is which part of the memory limit half-read messages may take for longer than their patience.
+const halfReadShare = 10
+
+// halfRead is how many bytes of messages have come whose rest has not.
+func (c *connection) halfRead() int {
+	size := 0
+	for _, ch := range c.channels {
+		if !ch.content.state.Done() {
+			size += len(ch.content.message)
+		}
+	}
+	return size
 }
 
 // block notes that the connection is blocked, and tells the client if it wants to know.

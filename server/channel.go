@@ -73,12 +73,16 @@ func (c *connection) channel(number uint16) *channel {
 //
 // [channel.open]: nothing but channel.open may come first. A late close-ok is no harm.
 func (c *connection) unopenedFrame(f frame.Frame) error {
+	if slices.Contains(c.closed, f.Channel) && !(f.Type == frame.TypeMethod && f.MethodID() == amqp.MethodChannelOpen) {
+		return nil
+	}
 	if f.Type != frame.TypeMethod {
 		return amqp.ExpectedMethod()
 	}
 	id := f.MethodID()
 	switch id {
 	case amqp.MethodChannelOpen:
+		c.closed = slices.DeleteFunc(c.closed, func(number uint16) bool { return number == f.Channel })
 		if c.limit > 0 && len(c.channels) >= int(c.limit) {
 			return amqp.ChannelLimit(len(c.channels), int(c.limit))
 		}
@@ -114,6 +118,9 @@ func (c *connection) endChannel(ch *channel) {
 		return
 	}
 	c.publisher.forget(ch)
+	if ch.tx != nil {
+		ch.tx.publishes = nil
+	}
 	detachments := c.out.detach(ch)
 	stopping := c.server.stopping.Load()
 	for _, d := range detachments {
@@ -137,9 +144,7 @@ func (c *connection) retire(q *queue.Queue) {
 
 // detach marks a channel as ended and gathers what it has at which queue.
 func (o *outbox) detach(ch *channel) []*queue.Detachment {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	ch.ended = true
+	consumers, held := o.takeAll(ch)
 	var list []*queue.Detachment
 	at := make(map[*queue.Queue]*queue.Detachment)
 	of := func(q *queue.Queue) *queue.Detachment {
@@ -151,30 +156,44 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 		}
 		return d
 	}
-	for _, c := range ch.consumers {
+	for _, c := range consumers {
 		if q := c.Queue(); q != nil { // consumers of direct replies have none
 			d := of(q)
 			d.Consumers = append(d.Consumers, &c.Consumer)
 		}
 	}
-	ch.restoreLocked()
-	g := gather{outcome: queue.Requeue}
-	for n, u, ok := ch.unacked.NextFrom(0); ok; n, u, ok = ch.unacked.NextFrom(n + 1) {
-		g.add(u)
-	}
-	for _, s := range g.take() {
+	for _, s := range requeueAll(&held) {
 		d := of(s.queue)
 		d.Held = append(d.Held, s.settlement)
 	}
+	return list
+}
+
+// requeueAll turns deliveries into settlements that put them back.
+func requeueAll(held *queue.Window[unacked]) []addressed {
+	g := gather{outcome: queue.Requeue}
+	for n, u, ok := held.NextFrom(0); ok; n, u, ok = held.NextFrom(n + 1) {
+		g.add(u)
+	}
+	return g.take()
+}
+
+// takeAll takes everything that the outbox has of a channel that ends, so that it can be looked at without the lock.
+func (o *outbox) takeAll(ch *channel) (map[string]*consumer, queue.Window[unacked]) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ch.ended = true
+	ch.restoreLocked()
 	if ch.reply != nil {
 		ch.reply.end()
 	}
+	consumers, held := ch.consumers, ch.unacked
 	ch.unacked = queue.Window[unacked]{}
 	ch.consumers, ch.refused = nil, nil
 	o.waiters = slices.DeleteFunc(o.waiters, func(c *consumer) bool { return c.channel == ch })
 	ch.confirms = confirms{}
 	o.confirming = slices.DeleteFunc(o.confirming, func(other *channel) bool { return other == ch })
-	return list
+	return consumers, held
 }
 
 // owner is the connection as the owner of exclusive queues.

@@ -66,10 +66,12 @@ type connection struct {
 	last      *channel // the channel of the frame before
 	publisher publisher
 	counted   Counters      // by the reader alone, made visible once a batch
-	visible   atomic.Uint64 // sum of frames, for tests and heartbeat
+	spoke     bool          // the client has sent something
+	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
 	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
 	stopOnce  sync.Once
 	reason    atomic.Pointer[amqp.Error]
+	late      atomic.Bool     // the deadline passed
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
 	blocked   atomic.Bool     // it has published while an alarm is on
@@ -104,7 +106,10 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 	c.out.socket = newSocket(nc)
 	c.in = newInput(nc, c.out.raw, c.idle)
 	c.client.connectedAt = time.Now()
-	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() { nc.Close() })
+	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() {
+		c.late.Store(true)
+		nc.Close()
+	})
 	return c
 }
 
@@ -142,6 +147,7 @@ func (c *connection) read() error {
 		c.handOver()
 		c.publishCounters()
 		c.out.Flush(true)
+		c.closed = c.closed[:0]
 		c.wait()
 	}
 }
@@ -190,6 +196,7 @@ var closeOkFrame = frame.AppendMethod(nil, 0, &amqp.ConnectionCloseOk{})
 func (c *connection) wait() {
 	if c.state == stateRunning {
 		c.publisher.waitRoom(c)
+		c.holdHalfRead()
 	}
 	c.out.waitReplies()
 }
@@ -275,7 +282,7 @@ func (c *connection) teardown() {
 		return
 	}
 	c.ended = true
-	c.server.forgetRunning(c)
+	c.server.forgetRunning()
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
 	}
@@ -301,7 +308,9 @@ func (c *connection) logEnd(err error) {
 	switch {
 	case c.lost.Load():
 		c.log.Warn(fmt.Sprintf("missed heartbeats from client, timeout: %ds", int(c.client.heartbeatPeriod.Seconds())))
-	case c.state == stateHeader && c.visible.Load() == 0:
+	case c.late.Load() && c.state < stateRunning:
+		c.log.Warn("handshake timed out", "state", c.state.String())
+	case !c.spoke && errors.Is(err, io.EOF):
 		c.log.Debug("connection closed before it sent anything")
 	case c.state == stateDone || c.state == stateClosing:
 		c.log.Info("connection closed")

@@ -24,9 +24,11 @@ type content struct {
 	state      frame.Content
 	message    []byte // address, properties and body, as far as they have come
 	properties int    // their length
+	total      int    // what the message will be in length
 	mandatory  bool
 	immediate  bool
-	tooLarge   uint64 // the announced size, when it is over the limit: the body is dropped as it comes
+	tooLarge   uint64 // the announced size, when it is over the limit
+	drop       bool   // nothing of it is kept
 }
 
 // beginPublish handles the method of a publish: header and body follow.
@@ -44,13 +46,19 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	}
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
-	t.mandatory, t.immediate, t.tooLarge = m.Mandatory, m.Immediate, 0
+	t.mandatory, t.immediate, t.tooLarge, t.drop = m.Mandatory, m.Immediate, 0, false
 	room := p.room(ch)
 	if least := amqp.MessageHeadSize + 2 + len(m.Exchange) + len(m.RoutingKey); least > cap(room) {
 		room = p.move(ch, least)
 	}
 	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
 	return nil
+}
+
+// dropContent begins a content of which nothing is kept.
+func (t *content) dropContent(id amqp.MethodID) {
+	t.state.Begin(id)
+	t.message, t.drop = nil, true
 }
 
 // contentFrame handles a frame on a channel that is in the middle of a message, or that should be.
@@ -61,10 +69,11 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 		return err
 	}
 	switch {
+	case t.drop:
 	case event.Type == frame.TypeHeader:
 		c.contentHeader(ch, event.BodySize, event.Payload)
-	case t.tooLarge == 0:
-		t.message = append(t.message, event.Payload...)
+	default:
+		t.message = append(t.grown(len(event.Payload)), event.Payload...)
 	}
 	if !t.state.Done() {
 		return nil
@@ -79,17 +88,27 @@ func (c *connection) contentFrame(ch *channel, f frame.Frame) error {
 	return c.publish(ch)
 }
 
+// grown returns the message with room for n more bytes. It doubles, up to what was announced: memory follows what has come.
+func (t *content) grown(n int) []byte {
+	m := t.message
+	if len(m)+n <= cap(m) {
+		return m
+	}
+	return append(make([]byte, 0, min(t.total, max(2*cap(m), len(m)+n))), m...)
+}
+
 // contentHeader takes the properties and makes room for the body.
 func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) {
 	t := &ch.content
 	t.properties = len(properties)
+	t.total = len(t.message) + len(properties) + int(size)
 	c.publisher.published = true
 	if size > c.server.options.MaxMessageSize {
-		t.tooLarge = size
+		t.tooLarge, t.drop = size, true
 		return
 	}
-	if total := len(t.message) + len(properties) + int(size); total > ownMemory || total > cap(t.message) {
-		t.message = c.publisher.move(ch, total)
+	if t.total > ownMemory || t.total > cap(t.message) {
+		t.message = c.publisher.move(ch, t.total)
 	}
 	t.message = append(t.message, properties...)
 }

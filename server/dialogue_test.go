@@ -36,7 +36,7 @@ func dialogueOptions() server.Options {
 	o.Heartbeat = 60 * time.Second
 	o.ChannelMax = 8
 	o.MaxMessageSize = 100
-	o.TransactionMax = 200
+	o.TransactionMax = 400
 	return o
 }
 

@@ -121,7 +121,7 @@ func (rc *replyConsumer) deliver(m amqp.Message) *outbox {
 	o := &ch.conn.out
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if ch.ended || o.closed || o.out.size > 2*replyLimit {
+	if rc.gone.Load() || ch.ended || o.closed || o.out.size > 2*replyLimit {
 		return nil
 	}
 	ch.deliveryTag++

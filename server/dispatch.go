@@ -10,7 +10,6 @@ import (
 
 // handleFrame works on one frame.
 func (c *connection) handleFrame(f frame.Frame) {
-	c.visible.Add(1)
 	if c.state == stateClosing {
 		c.closingFrame(f)
 		return
@@ -76,8 +75,7 @@ func (c *connection) channelMethod(ch *channel, id amqp.MethodID, arguments []by
 		return err
 	}
 	if id.Content() {
-		ch.content.state.Begin(id)
-		ch.content.message, ch.content.tooLarge = nil, 1
+		ch.content.dropContent(id)
 		return nil
 	}
 	c.handOver()
@@ -185,8 +183,7 @@ func (c *connection) closingMethod(ch *channel, id amqp.MethodID, arguments []by
 		c.dropChannel(ch)
 		c.out.reply(ch.number, &amqp.ChannelCloseOk{})
 	case id.Content():
-		ch.content.state.Begin(id)
-		ch.content.message, ch.content.tooLarge = nil, 1
+		ch.content.dropContent(id)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ var (
 // [protocol header]: specification section 4.2.2.
 func (c *connection) protocolHeader() bool {
 	got := c.in.pending()
-	c.visible.Add(1)
+	c.spoke = true
 	if len(got) < protocolHeaderSize {
 		return false
 	}
@@ -166,7 +166,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.channels = make(map[uint16]*channel)
 	c.state = stateRunning
 	c.deadline.Stop()
-	c.server.noteRunning(c)
+	c.server.noteRunning()
 	c.out.reply(0, &amqp.ConnectionOpenOk{})
 	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
 	return nil

@@ -17,6 +17,8 @@ type memory struct {
 	alarm atomic.Bool
 	used  atomic.Uint64 // at the last look
 
+	halfRead atomic.Int64 // bytes of messages in whose middle connections are held
+
 	collect int // the tick before which no collection is forced; of the watching goroutine
 }
 
@@ -68,26 +70,42 @@ const (
 )
 
 // idleMemory gives memory back to the operating system after the load is gone: an idle process allocates nothing, so the runtime would not
-// collect its garbage for minutes.
+// collect its garbage for minutes. What was worth it is soon tried again, what was not after ever longer times.
 type idleMemory struct {
 	allocated uint64
-	busy      bool // the process was busy since memory was given back
+	wait      int // questions until the next attempt
+	interval  int
 }
+
+// idleIntervalMax bounds the questions between two attempts: two minutes.
+const idleIntervalMax = 40
 
 func (i *idleMemory) giveBack() {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
 	}
-	metrics.Read(samples)
-	allocated := samples[0].Value.Uint64()
-	idle := allocated-i.allocated < idleAllocated
-	i.allocated = allocated
-	i.busy = i.busy || !idle
-	if idle && i.busy && samples[1].Value.Uint64()+samples[2].Value.Uint64() > idleGarbage {
-		i.busy = false
-		runtime.GC() // what the pools hold goes in the second collection
-		debug.FreeOSMemory()
+	held := func() uint64 {
+		metrics.Read(samples)
+		return samples[1].Value.Uint64() + samples[2].Value.Uint64()
 	}
+	before := held()
+	allocated := samples[0].Value.Uint64()
+	busy := allocated-i.allocated >= idleAllocated
+	i.allocated = allocated
+	if busy {
+		i.wait, i.interval = 1, 1
+		return
+	}
+	if i.wait--; i.wait > 0 || before < idleGarbage {
+		return
+	}
+	runtime.GC() // what the pools hold goes in the second collection
+	debug.FreeOSMemory()
+	i.interval = min(2*i.interval, idleIntervalMax)
+	if after := held(); before-min(before, after) > idleGarbage/2 {
+		i.interval = 2
+	}
+	i.wait = i.interval
 }
 
 // set notes whether the memory is low; change is told when that is news.

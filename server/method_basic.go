@@ -200,19 +200,16 @@ func (ch *channel) basicRecover(requeue bool, reply amqp.Method) error {
 		return amqp.RecoverNotImplemented()
 	}
 	c := ch.conn
-	g := gather{outcome: queue.Requeue}
 	o := &c.out
 	o.mu.Lock()
-	for n, u, ok := ch.unacked.NextFrom(0); ok; n, u, ok = ch.unacked.NextFrom(n + 1) {
-		g.add(u)
-	}
+	held := ch.unacked
 	ch.unacked = queue.Window[unacked]{}
 	wake := ch.roomLocked()
 	if reply != nil {
 		o.replyLocked(ch.number, reply)
 	}
 	o.mu.Unlock()
-	c.settleNow(g.take())
+	c.settleNow(requeueAll(&held))
 	resume(wake)
 	return nil
 }

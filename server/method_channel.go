@@ -7,6 +7,7 @@ func (ch *channel) channelClose() (amqp.Method, error) {
 	c := ch.conn
 	c.endChannel(ch)
 	c.dropChannel(ch)
+	c.closed = append(c.closed, ch.number)
 	return &amqp.ChannelCloseOk{}, nil
 }
 

@@ -20,9 +20,15 @@ type transaction struct {
 // txPublish is a publish that waits for the commit; it was routed when it came.
 type txPublish struct {
 	message   amqp.Message
-	route     route
+	route     *route
 	mandatory bool
 }
+
+// What a publish in a transaction takes beside its bytes, and each target of a route that is not shared, in bytes.
+const (
+	txOverhead = 128
+	targetSize = 8
+)
 
 // txSettle is a settle that waits for the commit.
 type txSettle struct {
@@ -41,12 +47,17 @@ func (tx *transaction) held() int {
 
 // publish keeps a message until the commit.
 func (tx *transaction) publish(c *connection, m amqp.Message, r *route, mandatory bool) error {
-	if tx.bytes += len(m); tx.bytes > c.server.options.TransactionMax {
+	tx.bytes += len(m) + txOverhead
+	if r == &c.publisher.routes.scratch {
+		kept := *r
+		kept.targets = slices.Clone(r.targets)
+		tx.bytes += len(r.targets) * targetSize
+		r = &kept
+	}
+	if tx.bytes > c.server.options.TransactionMax {
 		return amqp.TransactionTooLarge(c.server.options.TransactionMax).At(amqp.MethodBasicPublish)
 	}
-	kept := *r
-	kept.targets = slices.Clone(r.targets)
-	tx.publishes = append(tx.publishes, txPublish{message: m, route: kept, mandatory: mandatory})
+	tx.publishes = append(tx.publishes, txPublish{message: m, route: r, mandatory: mandatory})
 	return nil
 }
 
@@ -80,10 +91,7 @@ func (ch *channel) txCommit() error {
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
-		for k, old := range t.route.targets {
-			t.route.targets[k] = p.routes.target(old.queue) // the one at the publish may be forgotten by now
-		}
-		c.enqueue(ch, t.message, nil, &t.route, t.mandatory)
+		c.enqueue(ch, t.message, nil, p.routes.renew(t.route), t.mandatory)
 	}
 	c.out.mu.Lock()
 	for _, s := range tx.settles {

@@ -13,7 +13,7 @@ type Options struct {
 	TLSAddresses []string
 	// TLS configures the TLS listeners. Certificates are reloaded through its GetCertificate or GetConfigForClient.
 	TLS *tls.Config
-	// ProxyHandshakeTimeout is how long a client may take from connecting to connection.open.
+	// HandshakeTimeout is how long a client may take from connecting to connection.open; it has to be set.
 	HandshakeTimeout time.Duration
 	// Heartbeat is the interval that is proposed to clients; 0 proposes none. The client decides.
 	Heartbeat time.Duration
@@ -21,11 +21,11 @@ type Options struct {
 	FrameMax uint32
 	// ChannelMax is how many channels a connection may open; 0 is no limit.
 	ChannelMax uint16
-	// MaxMessageSize is the largest body in bytes that is taken, at most 512 MiB.
+	// MaxMessageSize is the largest body in bytes that is taken, at most 512 MiB; it has to be set.
 	MaxMessageSize uint64
 	// MemoryLimit is the memory in bytes from which publishers are held back; 0 disables the alarm.
 	MemoryLimit uint64
-	// TransactionMax is how many bytes of publishes a transaction may hold.
+	// TransactionMax is how many bytes of publishes a transaction may hold; it has to be set.
 	TransactionMax int
 	// NodeName is the broker's name towards clients.
 	NodeName string

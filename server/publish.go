@@ -93,6 +93,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		return nil, nil, amqp.MessageTooLarge(t.tooLarge, c.server.options.MaxMessageSize)
 	}
 	address := m.Address()
+	p.routes.version = p.routes.rights.Load() // before the rights are asked: a route must not outlive what it was allowed by
 	r = p.routes.find(address)
 	var x *exchange.Exchange
 	if r == nil {
@@ -183,7 +184,10 @@ func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	c.out.returned(ch, &amqp.BasicReturn{
 		ReplyCode: amqp.CodeNoRoute, ReplyText: amqp.NoRouteText, Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),
 	}, properties, body)
-	c.out.waitReplies()
+	if !c.publisher.whole && c.out.overReplies() {
+		c.handOver() // the others' messages do not wait for this client to read its returns
+		c.out.waitReplies()
+	}
 }
 
 // handOver gives the queues what was gathered for them: messages, then settlements, then the publishers' confirms.

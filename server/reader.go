@@ -26,6 +26,7 @@ type input struct {
 	got     int
 	err     error
 	attempt func(fd uintptr) bool
+	full    bool // the last read filled its buffer, so there may be more
 }
 
 func newInput(c net.Conn, raw syscall.RawConn, idle func()) *input {
@@ -42,13 +43,10 @@ func (in *input) consume(n int) { in.from += n }
 
 // fill reads what the socket has, and waits until it has something. It keeps what is pending, and makes room for the frame that it begins.
 func (in *input) fill() error {
-	in.makeRoom()
 	if in.raw == nil {
-		in.take()
-		n, err := in.conn.Read(in.buf[in.to:])
-		in.to += n
-		return err
+		return in.fillWaiting()
 	}
+	in.makeRoom()
 	in.got, in.err = 0, nil
 	if err := in.raw.Read(in.attempt); err != nil {
 		return err
@@ -61,6 +59,29 @@ func (in *input) fill() error {
 	}
 	in.to += in.got
 	return nil
+}
+
+// waitingBuffer is how much room a connection that can't be asked whether it has input keeps while it waits for some.
+const waitingBuffer = 4 << 10
+
+// fillWaiting is fill for connections that can only be read by waiting, TLS above all: it waits with a small buffer, and has another read
+// into a large one when more has come than fits.
+func (in *input) fillWaiting() error {
+	in.idle()
+	if pending := in.to - in.from; in.to+waitingBuffer > len(in.buf) || in.from > 0 {
+		size := pending + waitingBuffer
+		if in.full {
+			size = max(readBuffer, min(2*pending, pending+frame.Missing(in.pending())))
+		}
+		in.move(make([]byte, size))
+	}
+	n, err := in.conn.Read(in.buf[in.to:])
+	in.to += n
+	in.full = in.to == len(in.buf)
+	if n > 0 {
+		return nil // an end that came along shows itself at the next read
+	}
+	return err
 }
 
 // readNow is one attempt to read; false makes the runtime wait until the socket is readable.
@@ -120,9 +141,7 @@ const smallPending = 32 << 10
 // release gives the buffer back while the connection waits; the beginning of a frame that is in it is kept in as little memory as it needs,
 // so that many clients that send slowly pin no more than what they have sent.
 func (in *input) release() {
-	if in.idle != nil {
-		in.idle()
-	}
+	in.idle()
 	if in.from == in.to {
 		in.free()
 	} else if n := in.to - in.from; len(in.buf) == readBuffer && n <= smallPending {

@@ -29,7 +29,8 @@ type route struct {
 	stamp   exchange.Stamp
 	rights  uint64 // version of the rights that were checked
 	targets []*target
-	durable bool // one of the queues is
+	durable bool   // one of the queues is
+	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
 }
 
@@ -39,7 +40,9 @@ type routes struct {
 	by      map[string]*route
 	targets map[*queue.Queue]*target
 	rights  *atomic.Uint64
-	scratch route // of the message at hand, when it may not be remembered
+	version uint64 // of the rights, when the message at hand came
+	trimmed uint64 // how often all was forgotten
+	scratch route  // of the message at hand, when it may not be remembered
 }
 
 // find returns the remembered route of an address if it still holds.
@@ -51,7 +54,7 @@ func (rs *routes) find(address []byte) *route {
 		}
 		rs.last = r
 	}
-	if r.rights != rs.rights.Load() || !r.stamp.Valid() {
+	if r.rights != rs.version || !r.stamp.Valid() {
 		rs.last = nil
 		delete(rs.by, string(address))
 		return nil
@@ -81,6 +84,19 @@ func (rs *routes) target(q *queue.Queue) *target {
 	return t
 }
 
+// renew returns a route with the targets that the connection uses now, should it have forgotten them since.
+func (rs *routes) renew(r *route) *route {
+	if r.trimmed == rs.trimmed {
+		return r
+	}
+	renewed := *r
+	renewed.targets, renewed.trimmed = nil, rs.trimmed
+	for _, old := range r.targets {
+		renewed.targets = append(renewed.targets, rs.target(old.queue))
+	}
+	return &renewed
+}
+
 // maxTargets is how many queues a connection remembers before it forgets them all.
 const maxTargets = 4 * maxRoutes
 
@@ -89,6 +105,7 @@ const maxTargets = 4 * maxRoutes
 func (rs *routes) trim() {
 	if len(rs.targets) > maxTargets {
 		rs.last, rs.by, rs.targets = nil, nil, nil
+		rs.trimmed++
 	}
 }
 
@@ -97,7 +114,7 @@ func (rs *routes) trim() {
 // [basic.publish exchange]: right to write first, then existence, then internal.
 func (c *connection) exchangeFor(m amqp.Message) (*exchange.Exchange, error) {
 	name := m.Exchange()
-	if err := c.rights.Write(amqp.ExchangeResource, rightsName(string(name))); err != nil {
+	if err := c.rights.Write(amqp.ExchangeResource, string(name)); err != nil {
 		return nil, err
 	}
 	x := c.vhost.Exchange(name)
@@ -110,14 +127,6 @@ func (c *connection) exchangeFor(m amqp.Message) (*exchange.Exchange, error) {
 	return x, nil
 }
 
-// rightsName is the name that rights on an exchange are tested against.
-func rightsName(exchange string) string {
-	if exchange == "" {
-		return "amq.default"
-	}
-	return exchange
-}
-
 // resolve routes a message and remembers the route if that holds for others. x may be nil if it was found before; extra are the keys of CC and BCC.
 func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byte) (*route, error) {
 	p := &c.publisher
@@ -127,7 +136,6 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 			return nil, amqp.NoExchange(string(m.Exchange()), c.vhost.Name())
 		}
 	}
-	rights := p.routes.rights.Load()
 	if reply := c.server.replies.find(m); reply != nil && len(extra) == 0 {
 		return &route{reply: reply}, nil
 	}
@@ -143,7 +151,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		r = new(route)
 		p.routes.remember(r, m.Address())
 	}
-	r.stamp, r.rights, r.durable = ro.Stamp, rights, false
+	r.stamp, r.rights, r.durable, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		r.targets = append(r.targets, p.routes.target(q))

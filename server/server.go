@@ -196,14 +196,14 @@ func (s *Server) remove(c *connection) {
 	delete(s.connections, c.id)
 }
 
-func (s *Server) noteRunning(*connection) {
+func (s *Server) noteRunning() {
 	s.totals.connectionsOpened.Add(1)
 	s.mu.Lock()
 	s.running++
 	s.mu.Unlock()
 }
 
-func (s *Server) forgetRunning(*connection) {
+func (s *Server) forgetRunning() {
 	s.totals.connectionsClosed.Add(1)
 	s.mu.Lock()
 	s.running--

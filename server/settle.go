@@ -126,6 +126,9 @@ func (c *connection) applySettles() {
 	}
 }
 
+// settleStep is about how many deliveries are settled in one hold of the outbox.
+const settleStep = 4096
+
 // settleLocked takes deliveries out of the channel; false: the tag is not outstanding. In a transaction they wait for the commit.
 func (ch *channel) settleLocked(s settle, g *gather) bool {
 	if s.tag == 0 && !s.multiple {
@@ -143,6 +146,10 @@ func (ch *channel) settleLocked(s settle, g *gather) bool {
 		last = ch.deliveryTag
 	}
 	for n, u, ok := ch.unacked.NextFrom(first); ok && n <= last; n, u, ok = ch.unacked.NextFrom(n + 1) {
+		if n%settleStep == 0 { // let queues deliver: what they add stands behind last
+			ch.conn.out.mu.Unlock()
+			ch.conn.out.mu.Lock()
+		}
 		if ch.tx != nil {
 			ch.tx.settles = append(ch.tx.settles, txSettle{tag: n, unacked: *u, outcome: s.outcome})
 		} else {

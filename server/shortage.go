@@ -1,6 +1,9 @@
 package server
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // shortage is what the broker is low on.
 type shortage uint8
@@ -15,6 +18,7 @@ var reasons = [...]string{lowMemory: "low on memory", lowDisk: "low on disk", lo
 
 // alarms are the shortages at this moment.
 type alarms struct {
+	any     atomic.Bool // on is not zero: a look that costs nothing
 	mu      sync.Mutex
 	on      shortage
 	cleared chan struct{} // closed when the last shortage ends; nil while there is none
@@ -29,6 +33,7 @@ func (a *alarms) set(s shortage, on bool) (over bool) {
 	} else {
 		a.on &^= s
 	}
+	a.any.Store(a.on != 0)
 	if a.on != 0 && a.cleared == nil {
 		a.cleared = make(chan struct{})
 	}
@@ -41,6 +46,9 @@ func (a *alarms) set(s shortage, on bool) (over bool) {
 
 // wait returns a channel that is closed when the broker is low on nothing any more, nil when it is not.
 func (a *alarms) wait() <-chan struct{} {
+	if !a.any.Load() {
+		return nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cleared

@@ -40,7 +40,7 @@ func (c *connection) wholePublish() int {
 		m = p.move(ch, total)
 	}
 	m = append(append(append(append(m, emptyHead[:]...), w.address...), w.properties...), w.body...)
-	t.message, t.properties, t.tooLarge = m, len(w.properties), 0
+	t.message, t.properties, t.tooLarge, t.drop = m, len(w.properties), 0, false
 	t.mandatory, t.immediate = w.mandatory, false
 	if err := c.publish(ch); err != nil {
 		c.fail(ch, err)

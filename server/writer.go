@@ -188,12 +188,23 @@ func (o *outbox) fail() {
 	o.conn.stopWaiting()
 }
 
+// overReplies reports whether more replies wait than may pile up.
+func (o *outbox) overReplies() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.overRepliesLocked()
+}
+
+func (o *outbox) overRepliesLocked() bool {
+	return !o.closed && o.out.size+o.onTheWay-o.deliveries >= replyLimit
+}
+
 // waitReplies blocks the reader while more replies wait than a client that reads nothing may pile up. It is asked before each read and
 // before each method that is answered with content, as one read may hold thousands of them.
 func (o *outbox) waitReplies() {
 	for {
 		o.mu.Lock()
-		if o.closed || o.out.size+o.onTheWay-o.deliveries < replyLimit {
+		if !o.overRepliesLocked() {
 			o.mu.Unlock()
 			return
 		}

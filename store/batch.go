@@ -171,6 +171,7 @@ var payloads = sync.Pool{New: func() any { return new(payload) }}
 // maxPooled is the largest buffer that goes back to the pool.
 const maxPooled = 1 << 20
 
+// release puts the payload back, emptied. Its buffer may be taken by another goroutine at once.
 func (p *payload) release() {
 	if cap(p.buf) > maxPooled {
 		return

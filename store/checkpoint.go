@@ -26,6 +26,7 @@ type step struct {
 // put is one key of the root file.
 type put struct{ bucket, key, value []byte }
 
+// put and delete note a change; value and key must not change any more.
 func (p *step) put(bucket, key, value []byte) {
 	p.puts = append(p.puts, put{bucket, key, value})
 	p.size += len(key) + len(value)
@@ -36,12 +37,14 @@ func (p *step) delete(bucket, key []byte) {
 	p.size += len(key)
 }
 
+// deleteChunk deletes all that the root file has of a chunk.
 func (p *step) deleteChunk(key []byte) {
 	p.delete(bucketChunks, key)
 	p.delete(bucketEntries, key)
 	p.delete(bucketAcks, key)
 }
 
+// write is the step's part of a transaction. It may run twice, if the transaction it shared failed.
 func (p *step) write(tx *bbolt.Tx) error {
 	for _, w := range p.puts {
 		if err := putValue(tx, w.bucket, w.key, w.value); err != nil {

@@ -147,6 +147,7 @@ func clearBits(words []uint64, first, last uint64) int {
 	return n
 }
 
+// countBits returns the number of bits that are set.
 func countBits(words []uint64) (n int) {
 	for _, w := range words {
 		n += bits.OnesCount64(w)
@@ -158,6 +159,7 @@ func countBits(words []uint64) (n int) {
 func (c *chunk) liveBytes() int64 { return share(c.bytes, c.live, c.n) }
 func (c *chunk) liveDisk() int64  { return share(c.disk, c.live, c.n) }
 
+// share is part of whole applied to total.
 func share(total int64, part, whole int) int64 {
 	if whole == 0 {
 		return 0

@@ -83,6 +83,7 @@ func (c *committer) wait(d demand, now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
+// sleep waits until something is appended, or until what is due anyway.
 func (c *committer) sleep(wait time.Duration) {
 	c.timer.Reset(wait)
 	select {

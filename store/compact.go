@@ -78,14 +78,11 @@ type survivors struct {
 // survivors collects the live entries of a segment that a checkpoint has.
 func (s *Disk) survivors(seg *segment) (list []survivors, err error) {
 	s.index.mu.Lock()
-	var chunks []*chunk
-	var views []chunk
-	for _, c := range seg.chunks {
-		if c.live > 0 {
-			v := *c
-			v.bits = slices.Clone(c.bits)
-			chunks, views = append(chunks, c), append(views, v)
-		}
+	seg.chunks = slices.DeleteFunc(seg.chunks, func(c *chunk) bool { return c.live == 0 })
+	chunks, views := slices.Clone(seg.chunks), make([]chunk, len(seg.chunks))
+	for i, c := range chunks {
+		views[i] = *c
+		views[i].bits = slices.Clone(c.bits)
 	}
 	s.index.mu.Unlock()
 	for i, v := range views {
@@ -171,6 +168,7 @@ func (s *Disk) moveBodies(found []location) (n int, err error) {
 	return n, s.root.update(p.write)
 }
 
+// copyRun reads neighbours with one call and puts them into the step.
 func (s *Disk) copyRun(found []location, p *step) {
 	seg, first := found[0].seg, found[0].offset
 	last := found[len(found)-1]

@@ -82,11 +82,8 @@ type Disk struct {
 	counters counters
 }
 
-// counters are what Stats tells and nobody else keeps.
-type counters struct {
-	batches, syncs, checkpoints, relocated, reads, readBytes, damaged, checkpointFailed atomic.Uint64
-	lastSync                                                                            atomic.Int64
-}
+// minSegment is the smallest segment that makes sense: room for a few batches.
+const minSegment = 64 << 10
 
 // readsAtOnce bounds the threads that paging reads hold.
 const readsAtOnce = 8
@@ -109,7 +106,11 @@ func Open(dir string, o Options) (*Disk, error) {
 	return s, nil
 }
 
+// openLocked opens a folder that no other process can change meanwhile.
 func openLocked(dir string, o Options) (*Disk, error) {
+	if o.SegmentSize < minSegment {
+		return nil, fmt.Errorf("segments of %d bytes are too small, the least is %d", o.SegmentSize, minSegment)
+	}
 	if o.files == nil {
 		folder, err := openFolder(filepath.Join(dir, "log"))
 		if err != nil {
@@ -123,6 +124,10 @@ func openLocked(dir string, o Options) (*Disk, error) {
 		return nil, err
 	}
 	root.hook = o.hook
+	// The names of what was made just now have to last as well, or a power cut takes the folder with all that is confirmed.
+	if err := errors.Join(osFolder{dir}.syncDir(), osFolder{filepath.Dir(dir)}.syncDir()); err != nil {
+		return nil, errors.Join(err, root.closeFile())
+	}
 	s := newDisk(o, root)
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
@@ -142,6 +147,7 @@ func quiet(o Options) Options {
 	return o
 }
 
+// newDisk puts the parts together; nothing runs yet and nothing is read.
 func newDisk(o Options, r *root) *Disk {
 	s := &Disk{
 		options: o,
@@ -181,12 +187,14 @@ func (s *Disk) logSegments() []*segment {
 	return slices.Clone(s.segments)
 }
 
+// addSegment is called by the committer, in the order of the log.
 func (s *Disk) addSegment(seg *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.segments = append(s.segments, seg)
 }
 
+// removeSegment is called by the keeper.
 func (s *Disk) removeSegment(seg *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,6 +300,8 @@ func (s *Disk) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
+// shutDown ends the goroutines in the order in which they need each other: the committer, which writes what is pending; the
+// keeper, so that nobody else checkpoints; the last checkpoint; the root's writer.
 func (s *Disk) shutDown(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.abortOnce.Do(func() { close(s.abort) }) })
 	defer stop()
@@ -319,33 +329,4 @@ func (s *Disk) closeFiles() error {
 		err = errors.Join(err, s.lock.Close())
 	}
 	return err
-}
-
-// Stats implements Store.
-func (s *Disk) Stats() Stats {
-	st := Stats{
-		Batches: s.counters.batches.Load(), Syncs: s.counters.syncs.Load(), LastSyncNanos: s.counters.lastSync.Load(),
-		Records: s.log.records.Load(), Bytes: s.log.bytes.Load(), Unsynced: uint64(max(0, s.log.unsynced.Load())),
-		Commits: s.root.commits.Load(), Checkpoints: s.counters.checkpoints.Load(), CheckpointFailed: s.counters.checkpointFailed.Load(),
-		Relocated: s.counters.relocated.Load(), Reads: s.counters.reads.Load(), ReadBytes: s.counters.readBytes.Load(),
-		DamagedRecords: s.counters.damaged.Load(), SpillSegments: len(s.spill.all()),
-	}
-	for _, seg := range slices.Concat(s.logSegments(), s.spill.all()) {
-		seg.mu.RLock()
-		if seg.file != nil {
-			st.LogBytes += seg.size
-			st.Segments++
-		}
-		seg.mu.RUnlock()
-	}
-	st.Segments -= st.SpillSegments
-	st.Free, st.PreparationFailed = s.pool.stats()
-	st.LogBytes += int64(st.Free) * s.pool.size
-	s.index.mu.Lock()
-	st.Chunks, st.IndexBytes = s.index.chunks, s.index.bytes
-	s.index.mu.Unlock()
-	if info, err := os.Stat(s.root.db.Path()); err == nil {
-		st.RootBytes = info.Size()
-	}
-	return st
 }

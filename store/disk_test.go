@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +54,7 @@ func publish(t *testing.T, s store.Store, queue, first uint64, bodies ...[]byte)
 	}))
 }
 
-func await(t *testing.T, s store.Store, lsn store.LSN) {
+func await(t testing.TB, s store.Store, lsn store.LSN) {
 	t.Helper()
 	moved := make(chan struct{}, 1)
 	s.OnDurable(func() {
@@ -146,3 +150,79 @@ func TestDiskKeepsMessagesOverARestart(t *testing.T) {
 }
 
 var _ store.Store = (*store.Disk)(nil)
+
+func TestOptionsAreChecked(t *testing.T) {
+	if _, err := store.Open(t.TempDir(), store.Options{}); err == nil {
+		t.Error("opened with segments of no size")
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(file, store.DefaultOptions()); err == nil {
+		t.Error("opened a file for a folder")
+	}
+}
+
+// The size of segments, and the threshold, may change from one start to the next.
+func TestOptionsMayChange(t *testing.T) {
+	dir := t.TempDir()
+	last := uint64(0)
+	for i, size := range []int64{1 << 20, 64 << 10, 4 << 20, 256 << 10} {
+		s := open(t, dir, func(o *store.Options) {
+			o.SegmentSize, o.RelocateThreshold = size, float64(i)/3
+		})
+		wantQueue(t, s, 1, 700, upTo(last)...)
+		publish(t, s, 1, last+1, bodies(last+1, last+1000, 700)...)
+		last += 1000
+		wantQueue(t, s, 1, 700, upTo(last)...)
+		shut(t, s)
+	}
+	var out strings.Builder
+	if err := store.Check(dir, &out); err != nil || out.String() != "4000 messages of 1 queues read\n" {
+		t.Errorf("check: %v, %s", err, &out)
+	}
+}
+
+func upTo(last uint64) []store.Range {
+	if last == 0 {
+		return nil
+	}
+	return []store.Range{{First: 1, Last: last}}
+}
+
+// Recovery hands each queue what it needs to go on: after an unclean stop, all that may have been delivered.
+func TestRecoveredQueues(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(dir, store.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, 5, 1, bodies(1, 10, 100)...)
+	publish(t, s, 5, 20, bodies(20, 24, 100)...) // transient ones took the numbers between
+	publish(t, s, 6, 1, body(1, 0))
+	s.Settle(5, []store.Range{{First: 4, Last: 6}, {First: 21, Last: 30}})
+	publish(t, s, 7, 1, body(1, 50))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Close(ctx); err == nil {
+		t.Error("a stop without a checkpoint passes for a clean one")
+	}
+	s = open(t, dir, nil)
+	var got []string
+	s.Queues(func(q store.QueueState) { got = append(got, fmt.Sprint(q)) })
+	want := []string{
+		"{5 31 31 [{1 3} {7 10} {20 20}] 8 800}",
+		"{6 2 2 [{1 1}] 1 10}",
+		"{7 2 2 [{1 1}] 1 50}",
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("recovered\n%v, want\n%v", got, want)
+	}
+	if r := s.Report(); r.Clean || r.Replayed == 0 || r.Records == 0 || r.Messages != 10 {
+		t.Errorf("report %+v", r)
+	}
+	if id := s.NextQueueID(); id != 8 {
+		t.Errorf("the next queue id is %d", id)
+	}
+}

@@ -335,3 +335,68 @@ func TestSecondProcessIsRefused(t *testing.T) {
 		t.Fatalf("opened twice: %v", err)
 	}
 }
+
+// A write that finds no space is tried again: nothing was promised yet.
+func TestWriteWithoutSpaceIsTriedAgain(t *testing.T) {
+	l := begin(t, t.TempDir(), newFaultFS(), nil)
+	var refused atomic.Int32
+	l.files.setFault(func(op, _ string) error {
+		if op == "write" && refused.Add(1) <= 3 {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	l.confirmed(l.send(1, 5, 100))
+	if refused.Load() <= 3 {
+		t.Fatalf("%d writes", refused.Load())
+	}
+	l.has(1, Range{1, 5})
+	l = l.kill()
+	l.has(1, Range{1, 5})
+	l.end()
+}
+
+// A store that waits for space can be closed; what was not confirmed may be lost, and Close says so.
+func TestCloseOnAFullDisk(t *testing.T) {
+	l := begin(t, t.TempDir(), newFaultFS(), nil)
+	l.confirmed(l.send(1, 5, 100))
+	l.files.setFault(func(op, _ string) error {
+		if op == "write" {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	lsn := l.send(1, 5, 100)
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if err := l.Close(ctx); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("closed with %v", err)
+	}
+	if l.Durable() >= lsn {
+		t.Error("confirmed what could not be written")
+	}
+	l.files.setFault(nil)
+	again := begin(t, l.dir, l.files, nil)
+	again.has(1, Range{1, 5})
+	again.end()
+}
+
+// Damage that a read meets costs the messages that stand there, and an error of the disk no more than the sector.
+func TestReadErrorCostsOneMessage(t *testing.T) {
+	l := begin(t, t.TempDir(), newFaultFS(), nil)
+	defer l.end()
+	l.confirmed(l.send(1, 20, 500))
+	seg := l.writer.seg
+	l.index.mu.Lock()
+	c := l.index.lanes[1].chunks[0]
+	var at int64
+	unpack(c.entries, c.first, func(e entry) bool { at = e.offset + 100; return e.seq < 7 })
+	l.index.mu.Unlock()
+	l.files.mu.Lock()
+	l.files.badSector = func(name string, from, to int64) bool { return name == segmentName(seg.id) && from <= at && at < to }
+	l.files.mu.Unlock()
+	w, err := l.Read(1, []Range{{1, 20}}, 1<<20)
+	if err != nil || len(w.Messages) != 19 || len(w.Lost) != 1 || w.Lost[0] != (Range{7, 7}) {
+		t.Fatalf("%d messages, lost %v, %v", len(w.Messages), w.Lost, err)
+	}
+}

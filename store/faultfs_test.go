@@ -23,6 +23,8 @@ type faultFS struct {
 	space   int64                 // bytes that files may hold; negative: no limit
 	fault   func(op, name string) error
 	observe func(op, name string) // before each operation that changes something
+
+	badSector func(name string, from, to int64) bool // reads of such a part fail
 }
 
 // faultFile is one file: its content as the process sees it, and what of it is on disk.
@@ -154,6 +156,9 @@ func (fs *faultFS) free() (uint64, error) {
 func (f *faultFile) ReadAt(b []byte, offset int64) (int, error) {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
+	if bad := f.fs.badSector; bad != nil && bad(f.name, offset, offset+int64(len(b))) {
+		return 0, syscall.EIO
+	}
 	if offset >= int64(len(f.data)) {
 		return 0, io.EOF
 	}

@@ -127,6 +127,7 @@ type cursor struct {
 	short bool
 }
 
+// bytes returns the next n bytes, capped; nil when there are fewer.
 func (c *cursor) bytes(n uint64) []byte {
 	if n > uint64(len(c.src)) {
 		c.short, c.src = true, nil
@@ -168,6 +169,7 @@ func (c *cursor) uvarint() uint64 {
 	return v
 }
 
+// pairs appends the places of a message. A number that the input has no room for is not believed, so it allocates nothing.
 func (c *cursor) pairs(pairs []Pair) []Pair {
 	n := c.uvarint()
 	if n > uint64(len(c.src))/9 { // a queue takes a byte at least, a sequence eight
@@ -183,6 +185,7 @@ func (c *cursor) pairs(pairs []Pair) []Pair {
 	return pairs
 }
 
+// ranges appends the ranges of a settlement.
 func (c *cursor) ranges(ranges []Range) []Range {
 	n := c.uvarint()
 	if n > uint64(len(c.src))/2 {
@@ -202,6 +205,7 @@ type segmentHeader struct {
 	salt          uint32 // drawn for each use of a file; the batches repeat it
 }
 
+// encode returns the header as it stands in the file.
 func (h segmentHeader) encode() []byte {
 	b := make([]byte, segmentHead)
 	binary.LittleEndian.PutUint64(b, segmentMagic)
@@ -237,6 +241,7 @@ type batchHeader struct {
 	size, records, salt  uint32
 }
 
+// encode writes the header to the start of b.
 func (h batchHeader) encode(b []byte) {
 	_ = b[:batchHead]
 	binary.LittleEndian.PutUint32(b, batchMagic)

@@ -42,6 +42,7 @@ type osFolder struct{ path string }
 // osFile is the file of a real folder.
 type osFile struct{ *os.File }
 
+// openFolder makes the folder if there is none.
 func openFolder(path string) (osFolder, error) {
 	return osFolder{path}, os.MkdirAll(path, 0o750)
 }

@@ -19,6 +19,7 @@ func allocate(f *os.File, size int64) error {
 	return err
 }
 
+// write hands all buffers to the system together: one call for a batch, however many parts it has.
 func (f osFile) write(buffers [][]byte, offset int64) error {
 	rest := append(make([][]byte, 0, len(buffers)), buffers...)
 	for len(rest) > 0 {
@@ -47,6 +48,7 @@ func advance(buffers [][]byte, n int) [][]byte {
 	return buffers
 }
 
+// sync leaves the file's times alone: they would cost a write of the inode for each batch.
 func (f osFile) sync() error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

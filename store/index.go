@@ -41,8 +41,10 @@ type lane struct {
 // chunkKey names a chunk in the root file. The segment comes first, so that what one checkpoint writes stands together.
 type chunkKey struct{ segment, queue, first uint64 }
 
+// key is stable: a chunk keeps its segment and its first sequence for life.
 func (c *chunk) key() chunkKey { return chunkKey{c.seg.id, c.queue, c.first} }
 
+// newIndex returns an empty index.
 func newIndex() *index {
 	x := &index{lanes: map[uint64]*lane{}}
 	x.moved = sync.NewCond(&x.mu)

@@ -31,6 +31,7 @@ type examination struct {
 	r *recovery
 }
 
+// examine recovers a folder in memory, with the steps that only read, and shows the result to look.
 func examine(dir string, look func(*examination) error) (err error) {
 	lock, err := lockFolder(dir)
 	if err != nil {
@@ -75,6 +76,7 @@ func (s *Disk) closeExamined() (err error) {
 	return errors.Join(err, s.root.closeFile())
 }
 
+// inspect prints in the order in which a start reads: root file, segments, queues, damage.
 func (e *examination) inspect(w io.Writer) error {
 	p := &printer{w: w}
 	err := e.s.root.view(func(tx *bbolt.Tx) error {
@@ -93,6 +95,10 @@ func (e *examination) inspect(w io.Writer) error {
 	p.line("segments:")
 	for _, seg := range e.s.segments {
 		p.line("  %d: position %d to %d, %d bytes, %d live, %s", seg.id, seg.pos, seg.end, seg.size, seg.refs, seg.describe())
+		if n := e.r.kinds[seg.id]; n != nil {
+			p.line("     records: %d messages, %d settlements, %d dropped queues, %d ends of atomic batches",
+				n[recordPublish], n[recordSettle], n[recordDrop], n[recordGroup])
+		}
 	}
 	p.line("queues:")
 	for _, q := range e.s.recovered {
@@ -133,6 +139,7 @@ func (e *examination) check(w io.Writer) error {
 	return p.err
 }
 
+// checkChunk reads the live messages of a chunk, and returns how many could be read and which not.
 func (e *examination) checkChunk(c *chunk) (n int, lost []Range, err error) {
 	if c.live == 0 {
 		return 0, nil, nil
@@ -159,6 +166,7 @@ func (e *examination) checkChunk(c *chunk) (n int, lost []Range, err error) {
 	return n, lost, nil
 }
 
+// describe says in words where a segment's messages are.
 func (seg *segment) describe() string {
 	switch {
 	case seg.moved:

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -109,5 +110,39 @@ func TestInspectRefusesAFolderInUse(t *testing.T) {
 	}
 	if err := store.Check(t.TempDir(), os.Stdout); err == nil {
 		t.Fatal("checked a folder without a store")
+	}
+}
+
+// What a killed broker leaves is shown as it would be recovered.
+func TestInspectOfWhatWouldBeReplayed(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(dir, store.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, 3, 1, bodies(1, 5, 10)...)
+	s.Settle(3, []store.Range{{First: 2, Last: 2}})
+	b := store.Batch{Atomic: true}
+	b.Publish([]byte("moved"), 0)
+	b.To(4)
+	b.Settle(3, []store.Range{{First: 1, Last: 1}})
+	await(t, s, s.Append(&b, func() { b.Pairs()[0].Seq = 1 }))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = s.Close(ctx) // as if killed
+	got := inspected(t, dir)
+	for _, want := range []string{
+		"closed in order false\n",
+		"4 live, to be replayed\n",
+		"records: 6 messages, 2 settlements, 0 dropped queues, 1 ends of atomic batches\n",
+		"  3: 3 messages, 30 bytes, next 6, live 3-5\n",
+		"  4: 1 messages, 5 bytes, next 2, live 1\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if again := inspected(t, dir); again != got {
+		t.Errorf("the second look differs:\n%s", again)
 	}
 }

@@ -28,6 +28,7 @@ const (
 	dirtyLimit = 100_000
 )
 
+// wakeKeeper makes the keeper look now rather than at its next tick.
 func (s *Disk) wakeKeeper() {
 	select {
 	case s.keeping <- struct{}{}:
@@ -65,6 +66,7 @@ func (s *Disk) keep() {
 	}
 }
 
+// warn logs what failed and needs no other answer: it is tried again, or costs space alone.
 func (s *Disk) warn(what string, err error) {
 	if err != nil {
 		s.logger.Warn(what, "error", err)
@@ -99,6 +101,7 @@ func (s *Disk) unneeded() (free []*segment) {
 	return free
 }
 
+// checkpointDue says whether a segment waits to be saved, or so much was settled that a replay would take long.
 func (s *Disk) checkpointDue() bool {
 	all := s.logSegments()
 	s.index.mu.Lock()
@@ -161,6 +164,7 @@ func (s *Disk) Alarm() bool { return s.space.on.Load() }
 // OnAlarm implements Store.
 func (s *Disk) OnAlarm(change func(on bool)) { register(&s.watchers, change) }
 
+// setShortage notes whether there are prepared segments.
 func (s *Disk) setShortage(on bool) { s.space.set(&s.space.shortage, on, s) }
 
 // watchSpace looks at the free space.

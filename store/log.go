@@ -56,6 +56,7 @@ func (l *log) append(p *payload, number func()) LSN {
 	return lsn
 }
 
+// push puts a payload at the end. The lock is held.
 func (l *log) push(p *payload) {
 	l.appended++
 	p.lsn = l.appended
@@ -101,6 +102,7 @@ func (l *log) lazily(kind byte, fields func(p *payload)) {
 	}
 }
 
+// kick wakes the committer; it does not matter if it is awake.
 func (l *log) kick() {
 	select {
 	case l.wake <- struct{}{}:
@@ -116,6 +118,7 @@ type demand struct {
 	closed    bool
 }
 
+// demand looks at what is pending.
 func (l *log) demand() demand {
 	l.mu.Lock()
 	defer l.mu.Unlock()

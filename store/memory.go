@@ -102,6 +102,7 @@ func (s *Memory) Append(b *Batch, number func()) LSN {
 	return LSN(lsn)
 }
 
+// apply does what a record says. The lock is held.
 func (s *Memory) apply(p *payload, r *rec) {
 	switch r.kind {
 	case recordPublish:
@@ -119,6 +120,7 @@ func (s *Memory) apply(p *payload, r *rec) {
 	}
 }
 
+// queue returns a queue, made if there is none.
 func (s *Memory) queue(id uint64) *memoryQueue {
 	q := s.queues[id]
 	if q == nil {
@@ -128,6 +130,7 @@ func (s *Memory) queue(id uint64) *memoryQueue {
 	return q
 }
 
+// add puts a message into its place: spilled ones may come after logged ones with higher numbers.
 func (q *memoryQueue) add(m Message) {
 	at := q.find(m.Seq)
 	q.messages = slices.Insert(q.messages, at, m)
@@ -140,6 +143,7 @@ func (q *memoryQueue) find(seq uint64) int {
 	return at
 }
 
+// remove settles either the spilled messages of the ranges or the others.
 func (q *memoryQueue) remove(ranges []Range, transient bool) {
 	for _, r := range ranges {
 		q.next = max(q.next, r.Last+1)

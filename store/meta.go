@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 // The root file is one bbolt database. Definitions stand in a bucket for each of the caller's, under a prefix; the rest:
@@ -101,8 +102,13 @@ func guard(work func() error) (err error) {
 	return work()
 }
 
+// view reads; any number may at once, and beside the one that writes.
 func (r *root) view(look func(*bbolt.Tx) error) error {
-	return guard(func() error { return r.db.View(look) })
+	err := guard(func() error { return r.db.View(look) })
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
+		return ErrClosed
+	}
+	return err
 }
 
 // write is for the writing goroutine, and for the start, before that runs.
@@ -110,6 +116,7 @@ func (r *root) write(do func(*bbolt.Tx) error) error {
 	return guard(func() error { return r.db.Update(do) })
 }
 
+// closeFile closes what openRoot opened, if it did.
 func (r *root) closeFile() error {
 	if r.db == nil {
 		return nil
@@ -130,6 +137,7 @@ func prepareRoot(tx *bbolt.Tx) error {
 	return putNumber(tx, keyVersion, formatVersion)
 }
 
+// checkVersion refuses a file that another version wrote, or whose numbers can't be trusted.
 func checkVersion(tx *bbolt.Tx) error {
 	for _, name := range internal {
 		if tx.Bucket(name) == nil {
@@ -145,6 +153,7 @@ func checkVersion(tx *bbolt.Tx) error {
 	return nil
 }
 
+// putNumber writes a number of the meta bucket.
 func putNumber(tx *bbolt.Tx, key []byte, v uint64) error {
 	return putValue(tx, bucketMeta, key, uint64Key(v))
 }
@@ -190,6 +199,7 @@ func (r *root) run() {
 	}
 }
 
+// commit makes changes durable that came while the last transaction ran.
 func (r *root) commit(changes []*change) {
 	err := r.transaction(changes)
 	for _, c := range changes {
@@ -201,6 +211,7 @@ func (r *root) commit(changes []*change) {
 	}
 }
 
+// transaction tries changes, all or none.
 func (r *root) transaction(changes []*change) error {
 	err := r.hook("committing")
 	if err == nil {
@@ -211,6 +222,7 @@ func (r *root) transaction(changes []*change) error {
 	return diskError(err)
 }
 
+// together is the body of a transaction. The next queue id goes along, so that no id that a change names is given again.
 func (r *root) together(tx *bbolt.Tx, changes []*change) error {
 	for _, c := range changes {
 		if err := c.do(tx); err != nil {

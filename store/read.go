@@ -1,16 +1,13 @@
 package store
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
 
 	"go.etcd.io/bbolt"
-	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 const (
@@ -21,12 +18,6 @@ const (
 	// scanEntries is how many index entries Scan takes at a time.
 	scanEntries = 4096
 )
-
-// location is a live message and where its record stands.
-type location struct {
-	entry
-	seg *segment
-}
 
 // Read implements Store.
 func (s *Disk) Read(queue uint64, ranges []Range, limit int) (Window, error) {
@@ -110,175 +101,6 @@ func (s *Disk) settleIn(queue uint64, ranges []Range) error {
 	return nil
 }
 
-// locate finds live messages in the ranges, up to a number of bytes of bodies (but one at least) or of messages. It sets where the
-// window ends, and what of it is lost with its index.
-func (s *Disk) locate(queue uint64, ranges []Range, limit, most int, w *Window) (found []location, err error) {
-	logged := walk{s: s, queue: queue, limit: limit, most: most}
-	if err := logged.run(ranges); err != nil {
-		return nil, err
-	}
-	spilled := walk{s: s, queue: queue, limit: limit, most: most, spilled: true}
-	if err := spilled.run(ranges); err != nil {
-		return nil, err
-	}
-	w.Next = min(logged.next, spilled.next)
-	w.Lost = append(w.Lost, logged.lost...)
-	found = logged.found
-	if len(spilled.found) > 0 {
-		found = slices.Concat(logged.found, spilled.found)
-		slices.SortFunc(found, func(a, b location) int { return cmp.Compare(a.seq, b.seq) })
-	}
-	for i, m := range found {
-		if m.seq >= w.Next {
-			return found[:i], nil
-		}
-		if i > 0 && limit <= 0 || i >= most {
-			w.Next = m.seq
-			return found[:i], nil
-		}
-		limit -= m.body
-	}
-	return found, nil
-}
-
-// walk looks through one kind of a queue's chunks.
-type walk struct {
-	s           *Disk
-	queue       uint64
-	spilled     bool
-	limit, most int
-
-	found []location
-	lost  []Range // live, but their index is damaged
-	next  uint64
-	full  bool
-}
-
-func (k *walk) run(ranges []Range) error {
-	for _, r := range ranges {
-		k.next = r.Last
-		if r.Last < math.MaxUint64 {
-			k.next++
-		}
-		for seq := r.First; seq <= r.Last; {
-			v, ok := k.s.index.view(k.queue, seq, k.spilled)
-			if !ok || v.first > r.Last {
-				break
-			}
-			entries, err := k.s.entriesOf(v)
-			if err == nil && len(entries) == 0 && k.s.index.holds(v) {
-				err = fmt.Errorf("no index entries: %w", ErrCorrupt)
-			}
-			switch {
-			case errors.Is(err, ErrCorrupt):
-				k.s.logger.Error("index of messages is damaged", "queue", k.queue, "first", v.first, "last", v.last, "error", err)
-				k.lost = append(k.lost, clipRanges(v.ranges(nil), Range{seq, r.Last})...)
-			case err != nil:
-				return err
-			}
-			if k.take(entries, v, Range{seq, r.Last}); k.full {
-				return nil
-			}
-			if seq = v.last + 1; seq == 0 {
-				break
-			}
-		}
-	}
-	return nil
-}
-
-// take adds what is live in a chunk.
-func (k *walk) take(entries []byte, v chunk, r Range) {
-	unpack(entries, v.first, func(e entry) bool {
-		if e.seq < r.First || e.seq > r.Last || !v.alive(e.seq) {
-			return e.seq <= r.Last
-		}
-		if k.full = len(k.found) > 0 && k.limit <= 0 || len(k.found) >= k.most; k.full {
-			k.next = e.seq
-			return false
-		}
-		k.found = append(k.found, location{e, v.seg})
-		k.limit -= e.body
-		return true
-	})
-}
-
-// clipRanges returns what of the ranges is within r.
-func clipRanges(ranges []Range, r Range) (clipped []Range) {
-	for _, one := range ranges {
-		one.First, one.Last = max(one.First, r.First), min(one.Last, r.Last)
-		if one.First <= one.Last {
-			clipped = append(clipped, one)
-		}
-	}
-	return clipped
-}
-
-// view returns a copy of the first chunk with live messages that reaches up to seq. What it shares with the chunk does not
-// change.
-func (x *index) view(queue, seq uint64, spilled bool) (v chunk, ok bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	l := x.lanes[queue]
-	if l == nil {
-		return v, false
-	}
-	list := l.chunks
-	if spilled {
-		list = l.spill
-	}
-	for i := firstChunk(list, seq); i < len(list); i++ {
-		if c := list[i]; c.live > 0 {
-			v = *c
-			v.bits = slices.Clone(c.bits)
-			if c.open() {
-				v.entries = slices.Clone(c.entries)
-			}
-			return v, true
-		}
-	}
-	return v, false
-}
-
-// holds says whether the chunk of a view is still alive.
-func (x *index) holds(v chunk) bool {
-	now, ok := x.view(v.queue, v.first, v.seg.spilled)
-	return ok && now.key() == v.key()
-}
-
-// live says whether a message is still to be delivered.
-func (x *index) live(queue, seq uint64, spilled bool) bool {
-	v, ok := x.view(queue, seq, spilled)
-	return ok && v.first <= seq && v.alive(seq)
-}
-
-// entriesOf returns a chunk's entries, from where they are. A chunk that died meanwhile may have none.
-func (s *Disk) entriesOf(c chunk) ([]byte, error) {
-	if c.entries != nil {
-		return c.entries, nil
-	}
-	if c.seg.spilled {
-		b := make([]byte, c.size)
-		err := c.seg.readAt(b, c.at)
-		if errors.Is(err, os.ErrClosed) {
-			return nil, nil // all of it was discarded
-		}
-		return b, err
-	}
-	var entries []byte
-	err := s.root.view(func(tx *bbolt.Tx) error {
-		key := c.key().encode()
-		sealed := tx.Bucket(bucketEntries).Get(key)
-		if sealed == nil {
-			return nil
-		}
-		v, err := openValue(key, sealed)
-		entries = slices.Clone(v)
-		return err
-	})
-	return entries, err
-}
-
 // readAt reads from the segment's file; os.ErrClosed when it is gone.
 func (seg *segment) readAt(b []byte, offset int64) error {
 	seg.mu.RLock()
@@ -348,9 +170,6 @@ func (s *Disk) survivor(pos uint64) (record []byte, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
-		err = ErrClosed
-	}
 	return record, err
 }
 

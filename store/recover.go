@@ -1,48 +1,14 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
 )
-
-// Damage is something that recovery found and could not read.
-type Damage struct {
-	Segment uint64
-	Offset  int64
-	Size    int64  // bytes that could not be read
-	What    string // in words
-	Torn    bool   // it was never confirmed: the end of a write that a crash cut short
-}
-
-// String tells the damage in a line.
-func (d Damage) String() string {
-	kind := "damaged"
-	if d.Torn {
-		kind = "torn write"
-	}
-	return fmt.Sprintf("segment %d offset %d, %d bytes: %s (%s)", d.Segment, d.Offset, d.Size, d.What, kind)
-}
-
-// Report is what opening a store came upon.
-type Report struct {
-	Clean    bool // it was closed in order
-	Queues   int
-	Messages uint64
-	Replayed int // segments
-	Records  int // replayed
-	Damage   []Damage
-	Duration time.Duration
-}
-
-// Report returns what Open came upon.
-func (s *Disk) Report() Report { return s.report }
 
 // recovery is the state of an opening.
 type recovery struct {
@@ -55,7 +21,8 @@ type recovery struct {
 	promised uint64   // everything before this position was on disk
 	end      uint64   // behind everything that was found
 	maxID    uint64
-	buffer   []byte // one file at a time
+	buffer   []byte                           // one file at a time
+	kinds    map[uint64]*[recordGroup + 1]int // records of each kind in a replayed segment
 	report   *Report
 }
 
@@ -77,9 +44,11 @@ func (s *Disk) recover() error {
 	return nil
 }
 
+// newRecovery returns a recovery that has read nothing yet.
 func newRecovery(s *Disk) *recovery {
 	return &recovery{
 		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
+		kinds: map[uint64]*[recordGroup + 1]int{},
 	}
 }
 
@@ -92,106 +61,6 @@ func (r *recovery) reading() []func() error {
 func (r *recovery) closeFiles() (err error) {
 	for _, f := range r.files {
 		err = errors.Join(err, f.Close())
-	}
-	return err
-}
-
-// deleteStale deletes chunks whose segment is not named: they are from a checkpoint that did not come to its end. Their messages
-// are in the log that is replayed, and that may make chunks of the same name.
-func (r *recovery) deleteStale() error {
-	return r.s.root.write(func(tx *bbolt.Tx) error {
-		stale := &step{}
-		segments := tx.Bucket(bucketSegments)
-		err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
-			key, ok := parseChunkKey(k)
-			if _, err := openValue(k, v); ok && err == nil && segments.Get(uint64Key(key.segment)) == nil {
-				stale.deleteChunk(slices.Clone(k))
-			}
-			return nil // what is damaged is reported when it is loaded
-		})
-		if err != nil {
-			return err
-		}
-		return stale.write(tx)
-	})
-}
-
-// loadRoot reads the summaries of the last checkpoint.
-func (r *recovery) loadRoot() error {
-	s := r.s
-	return s.root.view(func(tx *bbolt.Tx) error {
-		r.ckpt = number(tx, keyCheckpoint)
-		r.maxID = number(tx, keySegment)
-		s.report.Clean = number(tx, keyClean) == 1
-		s.root.queueID.Store(max(1, number(tx, keyQueue)))
-		err := eachValue(tx, bucketSegments, func(k, v []byte) error {
-			seg, ok := decodeSegment(keyUint64(k), v)
-			if !ok {
-				return fmt.Errorf("entry of segment %x: %w", k, ErrCorrupt)
-			}
-			r.known[seg.id] = seg
-			r.maxID = max(r.maxID, seg.id)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		err = eachValue(tx, bucketQueues, func(k, v []byte) error {
-			c := cursor{src: v}
-			l := &lane{id: keyUint64(k), next: c.uvarint(), saved: true}
-			s.index.lanes[l.id] = l
-			s.seeQueue(l.id)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return r.loadChunks(tx)
-	})
-}
-
-// seeQueue keeps the queue's number from being given again.
-func (s *Disk) seeQueue(id uint64) {
-	if id < math.MaxUint64 && id >= s.root.queueID.Load() {
-		s.root.queueID.Store(id + 1)
-	}
-}
-
-func (r *recovery) loadChunks(tx *bbolt.Tx) error {
-	x := r.s.index
-	acks := tx.Bucket(bucketAcks)
-	found := 0
-	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
-		found++
-		key, ok := parseChunkKey(k)
-		if !ok {
-			return fmt.Errorf("chunk key %x: %w", k, ErrCorrupt)
-		}
-		seg := r.known[key.segment]
-		if _, err := openValue(k, v); seg == nil && err == nil {
-			return nil // from a checkpoint that did not come to its end
-		}
-		c := &chunk{seg: seg, queue: key.queue, first: key.first, floor: key.first, saved: true}
-		if err := c.load(k, v, acks.Get(k)); err != nil {
-			return r.refuse(Damage{Segment: key.segment, What: err.Error()})
-		}
-		l := x.lane(key.queue)
-		l.chunks = append(l.chunks, c)
-		l.next = max(l.next, c.last+1)
-		r.s.seeQueue(key.queue)
-		seg.chunks = append(seg.chunks, c)
-		seg.refs += c.live
-		seg.disk += c.liveDisk()
-		x.chunks++
-		return nil
-	})
-	if err == nil {
-		if err = checkCount(tx, bucketChunks, found); err != nil {
-			err = r.refuse(Damage{What: err.Error()})
-		}
-	}
-	for _, l := range x.lanes { // the ids of segments are not always in the order of the log
-		slices.SortFunc(l.chunks, func(a, b *chunk) int { return cmp.Compare(a.first, b.first) })
 	}
 	return err
 }
@@ -243,6 +112,7 @@ func (r *recovery) surveyAll() error {
 	return nil
 }
 
+// surveyFile reads a file into the one buffer that recovery has, and surveys it.
 func (r *recovery) surveyFile(id uint64, f file) (survey, error) {
 	size := int(r.sizes[id])
 	if cap(r.buffer) < size {
@@ -290,35 +160,6 @@ func (r *recovery) checkLinks(missing func(id uint64, why string) error) error {
 		}
 	}
 	return nil
-}
-
-// lose settles what stood in a segment that is gone, since its loss was accepted.
-func (r *recovery) lose(seg *segment) {
-	for _, c := range seg.chunks {
-		lost := Range{c.first, c.last}
-		r.s.logger.Error("messages are lost with their segment", "queue", c.queue, "first", lost.First, "last", lost.Last)
-		r.s.index.settle(c.queue, []Range{lost}, false)
-	}
-}
-
-// refuse notes damage with which the store does not open, unless the operator accepted it.
-func (r *recovery) refuse(d Damage) error {
-	r.found(d)
-	if r.s.options.AcceptDataLoss {
-		return nil
-	}
-	return fmt.Errorf("%v: %w", d, ErrCorrupt)
-}
-
-// found notes damage.
-func (r *recovery) found(d Damage) {
-	r.report.Damage = append(r.report.Damage, d)
-	if d.Torn {
-		r.s.logger.Warn("end of an unconfirmed write", "damage", d.String())
-	} else {
-		r.s.counters.damaged.Add(1)
-		r.s.logger.Error("confirmed data is damaged", "damage", d.String())
-	}
 }
 
 // tidy makes segments of what was saved and of what was replayed, and gives the other files to the pool.
@@ -387,24 +228,4 @@ func (r *recovery) begin() error {
 		}
 		return putNumber(tx, keyClean, 0)
 	})
-}
-
-// forgetDamaged deletes chunks that can't be read, and counts what is left: the loss was accepted, the next start need not be told.
-func forgetDamaged(tx *bbolt.Tx) error {
-	found, damaged := uint64(0), [][]byte{}
-	acks := tx.Bucket(bucketAcks)
-	err := tx.Bucket(bucketChunks).ForEach(func(k, v []byte) error {
-		key, ok := parseChunkKey(k)
-		c := &chunk{first: key.first, floor: key.first}
-		if err := c.load(k, v, acks.Get(k)); !ok || err != nil {
-			damaged = append(damaged, slices.Clone(k))
-		} else {
-			found++
-		}
-		return nil
-	})
-	for _, k := range damaged {
-		err = errors.Join(err, tx.Bucket(bucketChunks).Delete(k))
-	}
-	return errors.Join(err, putNumber(tx, countKey(bucketChunks), found))
 }

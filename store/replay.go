@@ -35,6 +35,7 @@ func (r *recovery) replayAll() error {
 	return nil
 }
 
+// replaySegment applies what one segment holds before limit, and makes it a sealed segment of the store.
 func (r *recovery) replaySegment(v survey, limit uint64) error {
 	f := r.files[v.id]
 	v, err := r.surveyFile(v.id, f)
@@ -45,6 +46,7 @@ func (r *recovery) replaySegment(v survey, limit uint64) error {
 	if !v.sound {
 		r.found(Damage{Segment: v.id, Size: segmentHead, What: "segment header", Torn: v.header.pos >= r.promised})
 	}
+	r.kinds[seg.id] = new([recordGroup + 1]int)
 	p := &replayer{r: r, seg: seg}
 	sc := scanner{survey: v, limit: limit, record: p.record, gap: p.gap, batch: p.batch}
 	sc.scan()
@@ -70,21 +72,24 @@ type held struct {
 	src    []byte
 }
 
+// record takes the next valid record.
 func (p *replayer) record(pos uint64, offset int, src []byte) {
 	if err := p.rec.parse(src[recordHead:]); err != nil {
 		p.r.found(Damage{Segment: p.seg.id, Offset: int64(offset), Size: int64(len(src)), What: err.Error(), Torn: pos >= p.r.promised})
 		return
 	}
 	p.r.report.Records++
+	p.r.kinds[p.seg.id][p.rec.kind]++
 	switch {
 	case p.rec.kind == recordGroup:
 		p.complete(pos, p.rec.members)
 	case p.rec.flags&flagAtomic != 0:
 		p.group = append(p.group, held{pos, offset, src})
-	case len(p.group) > 0:
-		p.batch()
-		p.record(pos, offset, src)
 	default:
+		if len(p.group) > 0 { // of a batch that ended without completing it
+			p.batch()
+			_ = p.rec.parse(src[recordHead:]) // again: the group used it
+		}
 		p.apply(offset, src)
 	}
 }
@@ -106,6 +111,7 @@ func (p *replayer) batch() {
 	p.group = p.group[:0]
 }
 
+// applyGroup applies what was held back.
 func (p *replayer) applyGroup() {
 	for _, h := range p.group {
 		if p.rec.parse(h.src[recordHead:]) == nil {
@@ -128,6 +134,7 @@ func (p *replayer) apply(offset int, src []byte) {
 	x.publish(p.seg, entry{offset: int64(offset), size: len(src), body: len(p.rec.body), tag: p.rec.tag}, p.rec.pairs)
 }
 
+// gap reports a part without a valid record.
 func (p *replayer) gap(g gap) {
 	p.r.found(Damage{
 		Segment: p.seg.id, Offset: int64(g.offset), Size: int64(g.size), What: "no valid record", Torn: g.pos >= p.r.promised,
@@ -151,6 +158,7 @@ func (s *Disk) summarize() {
 	sort.Slice(s.recovered, func(i, j int) bool { return s.recovered[i].ID < s.recovered[j].ID })
 }
 
+// exactBytes adds up the sizes of a chunk's live messages.
 func (s *Disk) exactBytes(c *chunk) (n int64) {
 	entries, err := s.entriesOf(*c)
 	if err != nil {
@@ -180,4 +188,5 @@ func readSome(f file, b []byte) error {
 	return nil
 }
 
+// isVersion says whether something is sound but of another version.
 func isVersion(err error) bool { return errors.Is(err, ErrVersion) }

@@ -46,6 +46,7 @@ func addCount(tx *bbolt.Tx, bucket []byte, n int) error {
 	return putNumber(tx, key, number(tx, key)+uint64(n))
 }
 
+// countKey is the key in the meta bucket for the number of keys of another.
 func countKey(bucket []byte) []byte { return append([]byte("count "), bucket...) }
 
 // checkCount compares the number of keys found in a bucket with what it should be.
@@ -65,6 +66,7 @@ func openValue(key, sealed []byte) ([]byte, error) {
 	return sealed[:n:n], nil
 }
 
+// valueCRC covers the key too, so that a value is not taken for that of another key.
 func valueCRC(key, value []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
@@ -86,12 +88,14 @@ func eachValue(tx *bbolt.Tx, bucket []byte, each func(key, value []byte) error) 
 	return checkCount(tx, bucket, found)
 }
 
+// encode keeps the order of segment, queue and sequence.
 func (k chunkKey) encode() []byte {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 24), k.segment)
 	b = binary.BigEndian.AppendUint64(b, k.queue)
 	return binary.BigEndian.AppendUint64(b, k.first)
 }
 
+// parseChunkKey is its inverse.
 func parseChunkKey(b []byte) (k chunkKey, ok bool) {
 	if len(b) != 24 {
 		return k, false
@@ -99,6 +103,7 @@ func parseChunkKey(b []byte) (k chunkKey, ok bool) {
 	return chunkKey{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])}, true
 }
 
+// uint64Key keeps the order of numbers.
 func uint64Key(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
 // keyUint64 is its inverse; a key of another length yields zero.

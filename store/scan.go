@@ -131,6 +131,7 @@ func (s *scanner) headless(from, to int, bounded bool) {
 	}
 }
 
+// zero says whether nothing was ever written to a part.
 func (s *scanner) zero(from, to int) bool {
 	for _, b := range s.data[from:to] {
 		if b != 0 {
@@ -187,4 +188,5 @@ func (s *scanner) resync(at, to int) int {
 	return to
 }
 
+// pos is the position in the log of an offset in the file.
 func (s *scanner) pos(offset int) uint64 { return s.header.pos + uint64(offset-segmentHead) }

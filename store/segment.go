@@ -42,6 +42,7 @@ const (
 	spillSuffix   = ".spill"
 )
 
+// The names sort by id, which is nearly the order of the log.
 func segmentName(id uint64) string { return fmt.Sprintf("%016x%s", id, segmentSuffix) }
 func spillName(id uint64) string   { return fmt.Sprintf("%016x%s", id, spillSuffix) }
 
@@ -106,6 +107,7 @@ func (p *pool) take(need int64) (preparedFile, error) {
 	return p.prepare(max(p.size, need+segmentHead))
 }
 
+// kick tells the preparer that a file is wanted.
 func (p *pool) kick() {
 	select {
 	case p.wake <- struct{}{}:
@@ -129,6 +131,7 @@ func (p *pool) prepare(size int64) (preparedFile, error) {
 	return preparedFile{}, fmt.Errorf("prepare segment %d: %w", id, diskError(err))
 }
 
+// newID gives the id for a file, of the log or spilled.
 func (p *pool) newID() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,18 +158,21 @@ func (p *pool) fill() error {
 	return nil
 }
 
+// count is the number of files that are ready.
 func (p *pool) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.ready)
 }
 
+// stats returns the numbers for Stats.
 func (p *pool) stats() (ready int, failed uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.ready), p.failed
 }
 
+// add puts a file at the end of those that are ready.
 func (p *pool) add(f preparedFile) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,6 +212,7 @@ func (p *pool) trim() error {
 	return err
 }
 
+// close closes the files that are ready; they stay in the folder for the next start.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -30,7 +30,7 @@ import (
 // Zero is for what waits for no log: it is always durable.
 type LSN uint64
 
-// Change is one step of Commit: it puts Value under Key in Bucket, or deletes the key when Value is nil.
+// Change is one step of Commit: it puts Value under Key in Bucket, or deletes the key when Value is nil. A key has at least a byte.
 type Change struct {
 	Bucket, Key string
 	Value       []byte
@@ -107,10 +107,12 @@ type Store interface {
 	NextQueueID() uint64
 
 	// Append gives the batch its place in the log and empties it. It calls number once under the append lock; number pushes the
-	// messages to their queues and sets the sequences in b.Pairs(). The result is durable once Durable reaches it.
+	// messages to their queues and sets the sequences in b.Pairs(). Of each queue they rise from call to call; holes are for
+	// messages that the store does not see. The result is durable once Durable reaches it. An empty batch yields the number of
+	// the last one that was not empty: a barrier.
 	Append(b *Batch, number func()) LSN
 	// Settle records that messages are done with: acked, rejected, expired, purged. Ranges may cover sequences that the store
-	// never saw.
+	// never saw, but only such as were given: a queue goes on above them after a restart. Spilled messages stay.
 	Settle(queue uint64, ranges []Range)
 	// DropQueue forgets a queue and all its messages, spilled ones too.
 	DropQueue(queue uint64)
