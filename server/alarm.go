@@ -68,7 +68,7 @@ func (c *connection) holdHalfRead() {
 			return
 		case <-patience.C:
 		}
-		if uint64(m.halfRead.Load()) > m.limit/halfReadShare {
+		if m.limit > 0 && uint64(m.halfRead.Load()) > m.limit/halfReadShare {
 			c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
 			c.out.Conn.Close()
 			return
