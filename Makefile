@@ -38,6 +38,10 @@ interop: ## test the built binary with pika, amqplib and amqp091-go (installs th
 	@if [ -x test/interop/setup.sh ]; then timeout 600 test/interop/setup.sh; fi
 	@if [ -d test/interop ]; then $(GO) test -count=1 -timeout 20m ./test/interop/...; fi
 
+.PHONY: test-crash
+test-crash: ## kill the broker 200 times in the middle of publishing and look for what was confirmed
+	LEVERET_CRASH_ROUNDS=200 $(GO) test -count=1 -timeout 60m -run TestKillLoop -v ./test/interop
+
 .PHONY: conformance
 conformance: build ## run the conformance checks (LEVERET_CONFORMANCE names their folder)
 	test/conformance/run.sh

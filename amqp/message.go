@@ -57,6 +57,19 @@ func (m Message) SetExpiration(ms uint64) {
 	binary.LittleEndian.PutUint64(m[16:], ms)
 }
 
+// Whole reports whether the lengths in a message that was read back fit what there is of it. Of one that is not, nothing else may be asked.
+func (m Message) Whole() bool {
+	at := MessageHeadSize
+	for range 2 { // exchange and routing key
+		if at >= len(m) {
+			return false
+		}
+		at += 1 + int(m[at])
+	}
+	length := int(binary.LittleEndian.Uint32(m[4:]))
+	return length >= 2 && length <= len(m)-at
+}
+
 // Persistent reports whether the publisher set delivery mode 2.
 func (m Message) Persistent() bool { return m[0]&messagePersistent != 0 }
 

@@ -25,7 +25,8 @@ type Config struct {
 	MetricsAddr string   // address that /metrics is served on; empty: none
 	TLS         TLS
 
-	DataDir  string
+	DataDir  string // folder for messages and definitions; empty: they are kept in memory
+	DiskFree int64  // bytes that must be free on its disk, else publishers are held
 	NodeName string // empty: leveret@ and the host's name
 
 	LogLevel  string // debug, info, warn or error
@@ -68,6 +69,7 @@ func Default() Config {
 		HTTPAddr:         ":15672",
 		MetricsAddr:      ":15692",
 		DataDir:          "leveret-data",
+		DiskFree:         50_000_000,
 		LogLevel:         "info",
 		LogFormat:        "text",
 		Heartbeat:        clients.Heartbeat,

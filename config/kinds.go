@@ -112,16 +112,31 @@ func choice[T comparable](key, flag string, at func(*Config) *T, options ...opti
 	return parsed(key, flag, at, parse, format)
 }
 
-// none is the word that switches a listener off.
+// none is the word that switches a listener, or the disk, off.
 const none = "none"
 
 // address is one listener, which may be switched off.
 func address(key, flag string, at func(*Config) *string) setting {
+	return orNone(key, flag, at, parseAddress)
+}
+
+// folder is a folder's path, or none.
+func folder(key, flag string, at func(*Config) *string) setting {
+	return orNone(key, flag, at, func(value string) (string, error) {
+		if value == "" {
+			return "", fmt.Errorf("the path is empty; %s for no folder", none)
+		}
+		return value, nil
+	})
+}
+
+// orNone is a text that none makes empty.
+func orNone(key, flag string, at func(*Config) *string, parseSome func(string) (string, error)) setting {
 	parse := func(value string) (string, error) {
 		if value == none {
 			return "", nil
 		}
-		return parseAddress(value)
+		return parseSome(value)
 	}
 	format := func(value string) string {
 		if value == "" {

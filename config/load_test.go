@@ -138,6 +138,8 @@ func someFlags() *rapid.Generator[map[string][]string] {
 			switch {
 			case strings.HasSuffix(f.Name, "-addr"):
 				value = rapid.StringMatching(`(127\.0\.0\.1|\[::1\]|)?:[1-9][0-9]{0,3}`)
+			case f.Name == "data-dir":
+				value = rapid.StringMatching(`none|[a-z/@.#]{1,8}`)
 			case f.Name == "log-level":
 				value = rapid.SampledFrom([]string{"debug", "info", "warn", "warning", "error"})
 			case f.Name == "log-format":

@@ -84,10 +84,13 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item) {
 	q.budget--
 	if c.NoAck {
 		q.counted.DeliveredAuto++
+		if q.logs(m.message) {
+			q.tell(n)
+		}
 		q.releases.add(m.chunk)
 	} else {
 		q.counted.Delivered++
-		q.window.Put(n, entry{message: m.message, chunk: m.chunk}, false)
+		q.window.Put(n, q.entryOf(m), false)
 		q.unacked++
 		c.unacked++
 	}
@@ -106,6 +109,9 @@ func (q *Queue) lock(o Outbox) {
 func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	q.readyBytes -= len(e.message) + entryOverhead
 	if forGood {
+		if e.logged {
+			q.tell(n)
+		}
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		return

@@ -41,6 +41,9 @@ func (p *purge) run(q *Queue) {
 			break
 		}
 		q.readyBytes -= len(e.message) + entryOverhead
+		if e.logged {
+			q.tell(n)
+		}
 		q.releases.add(e.chunk)
 		q.window.Remove(n)
 		p.count++

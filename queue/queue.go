@@ -17,6 +17,7 @@ type Options struct {
 	SingleActiveConsumer bool
 	Arguments            amqp.Table
 	Ledger               *Ledger // where the queue leaves its totals when it closes; may be nil
+	Log                  Log     // of a durable queue: what keeps its persistent messages; nil for none
 }
 
 // Counts is what a queue holds at one moment.
@@ -46,6 +47,7 @@ type Queue struct {
 	counted    Totals
 	next       uint64 // number of the next message to be put into the window
 	keeper     keeper
+	settled    settled
 	releases   releases
 }
 
@@ -54,6 +56,7 @@ type entry struct {
 	message     amqp.Message
 	chunk       *Chunk // that the message stands in, nil if it has memory of its own
 	redelivered bool
+	logged      bool // the log holds it and has to be told when it is done with
 }
 
 // New makes an empty queue. It starts no goroutine.

@@ -50,6 +50,7 @@ func (q *Queue) close() {
 	q.consumers = consumers{}
 	q.window = Window[entry]{}
 	q.readyBytes, q.unacked = 0, 0
+	q.settled = q.settled[:0] // the store drops the queue as a whole
 	totals := q.counted
 	q.counted = Totals{}
 	q.publishStats()

@@ -25,6 +25,7 @@ type Settlement struct {
 	Outcome  Outcome
 	ranges   []store.Range
 	count    int
+	logged   bool // the log knows already
 }
 
 var settlements = sync.Pool{New: func() any { return new(Settlement) }}
@@ -46,24 +47,33 @@ func (s *Settlement) Add(n uint64) {
 	s.ranges = append(s.ranges, store.Range{First: n, Last: n})
 }
 
+// Log puts the settlement, which is for this queue, into a batch of the log, so that it shares the fate of what else is there; the queue does not
+// tell the log again then.
+func (s *Settlement) Log(q *Queue, b *store.Batch) {
+	if q.opts.Log != nil && s.Outcome != Requeue && !q.Closed() {
+		b.Settle(q.opts.ID, s.ranges)
+		s.logged = true
+	}
+}
+
 // Settle leaves a settlement to the queue, without waiting. It returns true when the caller has to run the queue.
 func (q *Queue) Settle(s *Settlement) (run bool) { return q.post(s) }
 
 func (s *Settlement) run(q *Queue) {
 	if !q.closed {
 		for _, r := range s.ranges {
-			q.settle(r, s.Outcome)
+			q.settle(r, s.Outcome, s.logged)
 		}
 		q.tally(s)
 	}
-	s.Consumer, s.ranges, s.count = nil, s.ranges[:0], 0
+	s.Consumer, s.ranges, s.count, s.logged = nil, s.ranges[:0], 0, false
 	settlements.Put(s)
 }
 
-func (q *Queue) settle(r store.Range, o Outcome) {
+func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 	for n := r.First; n <= r.Last; n++ {
 		if o != Requeue {
-			q.drop(n)
+			q.drop(n, logged)
 			continue
 		}
 		if e := q.window.At(n); e != nil {
@@ -75,11 +85,14 @@ func (q *Queue) settle(r store.Range, o Outcome) {
 	}
 }
 
-// drop removes a delivered message for good.
-func (q *Queue) drop(n uint64) {
+// drop removes a delivered message for good; logged says that the log knows.
+func (q *Queue) drop(n uint64, logged bool) {
 	e := q.window.At(n)
 	if e == nil {
 		return
+	}
+	if e.logged && !logged {
+		q.tell(n)
 	}
 	q.releases.add(e.chunk)
 	q.window.Remove(n)

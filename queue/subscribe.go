@@ -72,6 +72,7 @@ type Detachment struct {
 	Queue     *Queue
 	Consumers []*Consumer
 	Held      []*Settlement
+	Keep      bool // the broker stops: an auto-delete queue is no less wanted afterwards
 	Closed    bool // set by Detach: the queue closed itself, the caller has to retire it
 
 	done *sync.WaitGroup
@@ -97,7 +98,7 @@ func (d *Detachment) run(q *Queue) {
 	for _, s := range d.Held {
 		s.run(q)
 	}
-	d.Closed = q.closeUnused()
+	d.Closed = !d.Keep && q.closeUnused()
 }
 
 // closeUnused closes an auto-delete queue that has lost its last consumer; true if this call did.

@@ -9,6 +9,7 @@ const turnMessages = 1000
 type taken struct {
 	batches  *Batch
 	commands []command
+	settled  settled
 }
 
 // turns hold the slices of queues that do not run: an idle queue keeps none.
@@ -28,6 +29,7 @@ func (q *Queue) turn() bool {
 }
 
 func (q *Queue) work(t *taken) {
+	q.settled = t.settled
 	q.budget = turnMessages
 	for b := t.batches; b != nil; {
 		next := b.next
@@ -42,6 +44,8 @@ func (q *Queue) work(t *taken) {
 	clear(t.commands)
 	t.commands = t.commands[:0]
 	q.deliver()
+	q.tellLog()
+	t.settled, q.settled = q.settled[:0], nil
 	q.releases.flush()
 	q.publishStats()
 	q.flush()
@@ -56,7 +60,7 @@ func (q *Queue) enqueue(b *Batch) {
 	passed := q.pass(b)
 	for i := passed; i < len(b.messages); i++ {
 		m := &b.messages[i]
-		q.window.Put(b.first+uint64(i), entry{message: m.message, chunk: m.chunk}, true)
+		q.window.Put(b.first+uint64(i), q.entryOf(m), true)
 		q.readyBytes += len(m.message) + entryOverhead
 	}
 	q.next = b.first + uint64(len(b.messages))
@@ -64,4 +68,9 @@ func (q *Queue) enqueue(b *Batch) {
 		q.untended.Store(true)
 	}
 	q.counted.Published += uint64(len(b.messages))
+}
+
+// entryOf is a message that just came in.
+func (q *Queue) entryOf(m *item) entry {
+	return entry{message: m.message, chunk: m.chunk, logged: q.logs(m.message)}
 }

@@ -14,13 +14,13 @@ import (
 
 // noteAlarm makes a connection that has just published one that is held at its next publish, if an alarm is on.
 func (c *connection) noteAlarm() {
-	alarm := c.server.memory.wait()
+	alarm := c.server.alarms.wait()
 	if alarm == nil || c.held == alarm {
 		return
 	}
 	c.held = alarm
 	c.block()
-	if c.server.memory.wait() == nil {
+	if c.server.alarms.wait() == nil {
 		c.unblock() // it ended meanwhile, and whoever ended it may not have seen this connection
 	}
 }
@@ -29,7 +29,7 @@ func (c *connection) noteAlarm() {
 func (c *connection) hold() {
 	alarm := c.held
 	c.held = nil
-	if c.server.memory.wait() != alarm {
+	if c.server.alarms.wait() != alarm {
 		return // over; one that has begun since then is another
 	}
 	c.handOver()
@@ -47,7 +47,7 @@ const halfReadPatience = 30 * time.Second
 // holdHalfRead keeps the reader from reading on in the middle of a large message while an alarm is on. If such messages take so much memory
 // that they themselves may keep the alarm on, their connections are ended after a while: nothing else would ever free it.
 func (c *connection) holdHalfRead() {
-	alarm := c.server.memory.wait()
+	alarm := c.server.alarms.wait()
 	if alarm == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (c *connection) holdHalfRead() {
 			return
 		case <-patience.C:
 		}
-		if uint64(m.halfRead.Load()) > m.limit/halfReadShare {
+		if m.limit > 0 && uint64(m.halfRead.Load()) > m.limit/halfReadShare {
 			c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
 			c.out.Conn.Close()
 			return
@@ -99,7 +99,7 @@ func (c *connection) block() {
 	c.out.mu.Lock()
 	if !c.out.blocked {
 		c.out.blocked = true
-		c.out.replyLocked(0, &amqp.ConnectionBlocked{Reason: "low on memory"})
+		c.out.replyLocked(0, &amqp.ConnectionBlocked{Reason: c.server.alarms.reason()})
 	}
 	c.out.mu.Unlock()
 	c.out.Flush(true)
@@ -120,14 +120,31 @@ func (c *connection) unblock() {
 	}
 }
 
-// alarmChanged logs the beginning and the end of an alarm, and tells the clients of its end.
-func (s *Server) alarmChanged(on bool) {
+// memoryAlarm notes the beginning and the end of a shortage of memory.
+func (s *Server) memoryAlarm(on bool) {
 	if on {
 		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
-		return
+	} else {
+		s.log.Info("memory alarm is over", "used", s.memory.used.Load())
 	}
-	s.log.Info("memory alarm is over", "used", s.memory.used.Load())
-	for _, c := range s.snapshot() {
-		c.unblock()
+	s.alarmChanged(lowMemory, on)
+}
+
+// diskAlarm notes the beginning and the end of a shortage of disk.
+func (s *Server) diskAlarm(on bool) {
+	if on {
+		s.log.Warn("disk alarm: publishers are held back")
+	} else {
+		s.log.Info("disk alarm is over")
+	}
+	s.alarmChanged(lowDisk, on)
+}
+
+// alarmChanged tells the clients of the end of the last shortage.
+func (s *Server) alarmChanged(what shortage, on bool) {
+	if s.alarms.set(what, on) {
+		for _, c := range s.snapshot() {
+			c.unblock()
+		}
 	}
 }

@@ -122,6 +122,10 @@ func (c *connection) endChannel(ch *channel) {
 		ch.tx.publishes = nil
 	}
 	detachments := c.out.detach(ch)
+	stopping := c.server.stopping.Load()
+	for _, d := range detachments {
+		d.Keep = stopping
+	}
 	queue.Detach(detachments)
 	for _, d := range detachments {
 		if d.Closed {

@@ -75,6 +75,7 @@ type connection struct {
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
 	blocked   atomic.Bool     // it has published while an alarm is on
+	waiting   atomic.Bool     // held back by the log
 }
 
 // clientProperties is what the broker uses of the client's properties in connection.start-ok.
@@ -129,6 +130,10 @@ func (c *connection) read() error {
 	for {
 		if err := c.in.fill(); err != nil {
 			if reason := c.reason.Load(); reason != nil && c.state < stateClosing && !c.lost.Load() {
+				if c.server.stopping.Load() {
+					c.handOver()
+					c.awaitConfirms()
+				}
 				c.fail(nil, reason)
 				c.out.Flush(true)
 				c.out.Conn.SetReadDeadline(time.Time{})
@@ -277,10 +282,13 @@ func (c *connection) teardown() {
 		return
 	}
 	c.ended = true
+	c.server.forgetRunning()
+	if c.server.stopping.Load() {
+		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
+	}
 	if err := c.vhost.DeleteOwned(c.owner()); err != nil {
 		c.log.Error("an exclusive queue could not be removed from the store", "error", err)
 	}
-	c.server.forgetRunning()
 }
 
 // kill makes the reader end the connection with an error; it may be called from any goroutine.

@@ -48,7 +48,7 @@ func (s *Server) Refused() (n int) {
 }
 
 // HoldAlarm raises or ends the memory alarm, whatever the memory. It lasts on a server that does not serve: nobody watches the memory there.
-func (s *Server) HoldAlarm(on bool) { s.memory.set(on, s.alarmChanged) }
+func (s *Server) HoldAlarm(on bool) { s.memory.set(on, s.memoryAlarm) }
 
 // Whole is what the short way of a publish found in the input.
 type Whole struct {

@@ -51,7 +51,7 @@ func (h *heartbeat) beat(c *connection) {
 	if h.stopped {
 		return
 	}
-	if h.odd = !h.odd; !h.odd && h.silence(c.blocked.Load()) {
+	if h.odd = !h.odd; !h.odd && h.silence(c.blocked.Load() || c.waiting.Load()) {
 		c.lost.Store(true)
 		c.out.Conn.Close()
 		return
@@ -59,7 +59,7 @@ func (h *heartbeat) beat(c *connection) {
 	h.timer.Reset(h.period / 2)
 }
 
-// silence reports, once an interval, whether two intervals in a row brought nothing. A client that is blocked by an alarm may not be read,
+// silence reports, once an interval, whether two intervals in a row brought nothing. A client that is held back may not be read,
 // and is not to blame for it.
 func (h *heartbeat) silence(blocked bool) bool {
 	in := h.bytesIn.Load()

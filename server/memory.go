@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -21,9 +20,6 @@ type memory struct {
 	halfRead atomic.Int64 // bytes of messages in whose middle connections are held
 
 	collect int // the tick before which no collection is forced; of the watching goroutine
-
-	mu      sync.Mutex
-	cleared chan struct{} // closed when the alarm ends; nil while there is none
 }
 
 // look reads what the runtime holds and has not given back to the operating system, in bytes.
@@ -112,32 +108,11 @@ func (i *idleMemory) giveBack() {
 	i.wait = i.interval
 }
 
+// set notes whether the memory is low; change is told when that is news.
 func (m *memory) set(on bool, change func(on bool)) {
-	m.mu.Lock()
-	was := m.alarm.Load()
-	if was == on {
-		m.mu.Unlock()
-		return
+	if m.alarm.Swap(on) != on {
+		change(on)
 	}
-	m.alarm.Store(on)
-	if on {
-		m.cleared = make(chan struct{})
-	} else {
-		close(m.cleared)
-		m.cleared = nil
-	}
-	m.mu.Unlock()
-	change(on)
-}
-
-// wait returns a channel that is closed when the alarm ends, nil when there is none.
-func (m *memory) wait() <-chan struct{} {
-	if !m.alarm.Load() {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.cleared
 }
 
 // tight reports whether outboxes should hold less than usual.

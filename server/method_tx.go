@@ -99,12 +99,16 @@ func (ch *channel) txCommit() error {
 		p.settled.add(&s.unacked)
 	}
 	tx.settles = nil
+	for _, s := range p.settled.list {
+		s.settlement.Log(s.queue, &p.logged)
+	}
 	wake := ch.roomLocked()
 	tx.committed = true
 	c.out.mu.Unlock()
 	p.whole = false
 	p.willConfirm(ch)
 	c.handOver()
+	p.logged.Atomic = false // it still is if nothing was to be logged
 	resume(wake)
 	return nil
 }

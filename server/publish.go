@@ -32,6 +32,7 @@ type publisher struct {
 	bytes     int         // of them
 	gone      uint64      // messages for queues that had closed
 	published bool        // something was published since the last look at the alarm
+	appended  bool        // and something into the log
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
@@ -197,6 +198,7 @@ func (c *connection) handOver() {
 	var lsn store.LSN
 	if p.logged.Len() > 0 {
 		lsn = c.server.store.Append(&p.logged, p.push)
+		p.appended = true
 	} else if len(p.filled) > 0 {
 		p.push()
 	}
@@ -264,8 +266,8 @@ func (c *connection) runQueues(small bool) {
 	p.runs = p.runs[:0]
 }
 
-// waitRoom holds the reader while a queue that it published to has too much on its hands. It slows down for one queue with a backlog at
-// most, so that many of them do not add up.
+// waitRoom holds the reader while a queue that it published to has too much on its hands, or the log waits for the disk. It slows down for
+// one queue with a backlog at most, so that many of them do not add up.
 func (p *publisher) waitRoom(c *connection) {
 	if !p.published {
 		return
@@ -278,6 +280,10 @@ func (p *publisher) waitRoom(c *connection) {
 		p.pressed[i] = nil
 	}
 	p.pressed = p.pressed[:0]
+	if p.appended {
+		p.appended = false
+		c.waitLog()
+	}
 	c.noteAlarm()
 }
 

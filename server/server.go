@@ -39,6 +39,9 @@ type Server struct {
 	drops       drops
 	confirmed   atomic.Uint64
 	unconfirmed unconfirmed
+	synced      signal // the log has become durable up to a later batch
+	alarms      alarms
+	stopping    atomic.Bool
 	vhosts      sync.Map // name -> *vhost.VHost
 
 	mu          sync.Mutex // guards what follows
@@ -58,7 +61,7 @@ type listener struct {
 	tls bool
 }
 
-// New makes a server with the virtual host "/", and what the store knows of it.
+// New makes a server with the virtual host "/", and what the store knows of it; it returns when the queues can be used.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
@@ -67,12 +70,18 @@ func New(o Options, d Dependencies) (*Server, error) {
 		stop:        make(chan struct{}),
 	}
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
-	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store})
+	recovery := vhost.NewRecovery(d.Store)
+	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store, Recovery: recovery, Log: d.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open virtual host '/': %w", err)
 	}
+	recovery.Finish()
 	s.vhosts.Store("/", v)
 	s.store.OnDurable(s.confirmDurable)
+	s.store.OnAlarm(s.diskAlarm)
+	if s.store.Alarm() {
+		s.diskAlarm(true)
+	}
 	return s, nil
 }
 
@@ -136,7 +145,7 @@ func (s *Server) Serve() {
 	for _, l := range s.listeners {
 		s.readers.Go(func() { s.accept(l) })
 	}
-	s.readers.Go(func() { s.memory.watch(s.stop, s.alarmChanged) })
+	s.readers.Go(func() { s.memory.watch(s.stop, s.memoryAlarm) })
 	s.readers.Go(s.tend)
 }
 
@@ -226,8 +235,9 @@ func (s *Server) tend() {
 }
 
 // Close ends the server: nobody is let in any more, clients are told (320), and when they have gone, or ctx ends, all sockets are closed. It returns when
-// every goroutine has ended.
+// every goroutine has ended and the store has all that a restart needs.
 func (s *Server) Close(ctx context.Context) error {
+	s.stopping.Store(true)
 	s.closeListeners()
 	for _, c := range s.snapshot() {
 		c.kill(amqp.NodeStopping())
@@ -239,16 +249,21 @@ func (s *Server) Close(ctx context.Context) error {
 		s.writers.Wait()
 		close(gone)
 	}()
+	var err error
 	select {
 	case <-gone:
-		return nil
 	case <-ctx.Done():
+		err = ctx.Err()
+		for _, c := range s.snapshot() {
+			c.out.Conn.Close()
+		}
+		<-gone
 	}
-	for _, c := range s.snapshot() {
-		c.out.Conn.Close()
-	}
-	<-gone
-	return ctx.Err()
+	s.vhosts.Range(func(_, v any) bool {
+		err = errors.Join(err, v.(*vhost.VHost).Close())
+		return true
+	})
+	return err
 }
 
 func (s *Server) closeListeners() {
@@ -295,6 +310,7 @@ func (u *unconfirmed) take() map[*connection]struct{} {
 
 // confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
 func (s *Server) confirmDurable() {
+	s.synced.notify()
 	for c := range s.unconfirmed.take() {
 		if c.confirmDurable(s.store.Durable()) {
 			s.unconfirmed.add(c)

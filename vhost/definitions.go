@@ -106,28 +106,27 @@ func bindingKey(source string, b *exchange.Binding) string {
 
 // load restores exchanges, queues and bindings, in this order. It runs before anybody else knows the virtual host.
 func (v *VHost) load() error {
-	for _, kind := range []struct {
-		bucket  string
-		restore func(name string, fields, arguments amqp.Table) error
-	}{
-		{v.exchangeBucket(), v.loadExchange},
-		{v.queueBucket(), v.loadQueue},
-	} {
-		err := v.opts.Store.Load(kind.bucket, func(key string, value []byte) error {
-			fields, arguments, err := parseRecord(value)
-			if err == nil {
-				err = kind.restore(key, fields, arguments)
-			}
-			if err != nil {
-				return fmt.Errorf("load %q of the %s: %w", key, kind.bucket, err)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	if err := v.loadRecords(v.exchangeBucket(), v.loadExchange); err != nil {
+		return err
+	}
+	if err := v.loadQueues(); err != nil {
+		return err
 	}
 	return v.loadBindings()
+}
+
+// loadRecords calls each for every record of a bucket.
+func (v *VHost) loadRecords(bucket string, each func(name string, fields, arguments amqp.Table) error) error {
+	return v.opts.Store.Load(bucket, func(key string, value []byte) error {
+		fields, arguments, err := parseRecord(value)
+		if err == nil {
+			err = each(key, fields, arguments)
+		}
+		if err != nil {
+			return fmt.Errorf("load %q of the %s: %w", key, bucket, err)
+		}
+		return nil
+	})
 }
 
 func (v *VHost) loadExchange(name string, fields, arguments amqp.Table) error {
@@ -149,15 +148,24 @@ func (v *VHost) restoreExchange(opts exchange.Options) error {
 	return nil
 }
 
-func (v *VHost) loadQueue(name string, fields, arguments amqp.Table) error {
-	q := v.newQueue(queue.Options{
-		Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
-	})
-	if e := v.queues.reserve(name); e != nil {
-		e.bearer.Store(q)
-		e.turn.Unlock()
+// loadQueues restores the queues with what the store holds for them.
+func (v *VHost) loadQueues() error {
+	returned, err := v.loadReturned()
+	if err != nil {
+		return err
 	}
-	return nil
+	var queues []*comeback
+	err = v.loadRecords(v.queueBucket(), func(name string, fields, arguments amqp.Table) error {
+		opts := v.completeQueue(queue.Options{
+			Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
+		})
+		queues = append(queues, &comeback{opts: opts, state: v.opts.Recovery.claim(opts.ID), returned: returned[returnedKey(opts.ID)]})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return v.recoverQueues(queues)
 }
 
 // loadBindings restores the bindings. A record whose source or destination is gone, which a crash may leave behind, is deleted.

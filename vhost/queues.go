@@ -118,7 +118,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 		}
 	}
 	// Listed before it is visible: a connection that ends must find all its queues.
-	q := v.newQueue(opts)
+	q := queue.New(v.completeQueue(opts))
 	if d.Exclusive {
 		v.owned.add(q)
 	}
@@ -126,11 +126,14 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	return q, nil
 }
 
-// newQueue fills in what follows from the arguments and from where the queue is.
-func (v *VHost) newQueue(opts queue.Options) *queue.Queue {
+// completeQueue fills in what follows from the arguments and from where the queue is.
+func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
 	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
-	return queue.New(opts)
+	if opts.Durable {
+		opts.Log = v.opts.Store
+	}
+	return opts
 }
 
 // checkDeadLetterExchange looks at that argument of a new queue: whoever names an exchange sends there what was in the queue.

@@ -1,6 +1,7 @@
 package vhost
 
 import (
+	"log/slog"
 	"sync/atomic"
 
 	"leveret/amqp"
@@ -12,8 +13,12 @@ import (
 // Options is what a virtual host is made with.
 type Options struct {
 	Name string
-	// Store keeps the durable definitions.
+	// Store keeps the durable definitions and the messages of durable queues.
 	Store store.Store
+	// Recovery is what the store found of queues; nil if this is its only virtual host, and what it does not claim stays.
+	Recovery *Recovery
+	// Log is told of the recovery; nil for nobody.
+	Log *slog.Logger
 	// DefaultQueueType is the type of queues that are declared without one: "classic" (also when empty), "quorum" or "stream". Queues
 	// that the type cannot be, for they are not durable or end by themselves, are classic.
 	DefaultQueueType string
@@ -44,8 +49,15 @@ var predeclared = []exchange.Options{
 	{Name: "amq.rabbitmq.trace", Type: "topic", Internal: true},
 }
 
-// New makes a virtual host with its standard exchanges and loads its durable definitions from the store.
+// New makes a virtual host with its standard exchanges, loads its durable definitions from the store, and brings the messages of its durable
+// queues back. It returns when the queues can be used.
 func New(opts Options) (*VHost, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Recovery == nil {
+		opts.Recovery = NewRecovery(opts.Store)
+	}
 	v := &VHost{opts: opts, exchanges: newNames[exchange.Exchange](), queues: newNames[queue.Queue]()}
 	for _, x := range predeclared {
 		x.Durable = true

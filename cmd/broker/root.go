@@ -14,6 +14,7 @@ func newRootCommand() *cobra.Command {
 		newServeCommand(),
 		newPerfCommand(),
 		newConfigCommand(),
+		newStoreCommand(),
 		newHealthCommand(),
 		newHashPasswordCommand(),
 		newVersionCommand(),

@@ -86,6 +86,9 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 		case <-ctx.Done():
 			log.Info("stopping")
 		case err = <-n.failed:
+		case <-n.store.Failed():
+			err = fmt.Errorf("the store failed: %w", n.store.Err())
+			log.Error("the broker stops, nothing can be kept any more", "error", err)
 		case <-hangups:
 			n.reload(&o.configFlags, level)
 		}

@@ -1,17 +1,31 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 
 	"leveret/config"
 	"leveret/store"
 )
 
-// openStore opens what the broker keeps messages and definitions in. It is the memory alone: no queue is brought back after a restart, so
-// nothing is written that would have to be.
+// openStore opens what the broker keeps messages and definitions in: a folder that is this process's alone, or the memory.
 func openStore(c config.Config, log *slog.Logger) (store.Store, error) {
-	log.Warn("messages and definitions are kept in memory and end with the process", "data_dir", c.DataDir)
-	return store.NewMemory(), nil
+	if c.DataDir == "" {
+		log.Warn("messages and definitions are kept in memory and end with the process")
+		return store.NewMemory(), nil
+	}
+	o := store.DefaultOptions()
+	o.MinFree = uint64(c.DiskFree)
+	o.Logger = log
+	s, err := store.Open(c.DataDir, o)
+	if errors.Is(err, store.ErrLocked) {
+		return nil, fmt.Errorf("data folder %s: another broker runs on it: %w", c.DataDir, err)
+	}
+	if err != nil { // a typed nil must not look like a store
+		return nil, err
+	}
+	return s, nil
 }
 
 // userBucket is where the store keeps users.

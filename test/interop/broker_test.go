@@ -61,7 +61,10 @@ func ownBroker(t *testing.T, flags ...string) *broker {
 // launch starts a broker on free ports with its data in dir and waits until it is ready.
 func launch(dir string, flags ...string) (*broker, error) {
 	ready := filepath.Join(dir, "ready.json")
-	log, err := os.Create(filepath.Join(dir, "log"))
+	if err := os.RemoveAll(ready); err != nil { // of a life before
+		return nil, err
+	}
+	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}

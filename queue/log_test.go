@@ -1,0 +1,240 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"leveret/amqp"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// fakeLog notes what a queue tells it, a word a call, and hands out messages that it was given.
+type fakeLog struct {
+	told     []string
+	messages []store.Message
+	lost     []uint64
+	failure  error
+	reads    int
+}
+
+func (l *fakeLog) Settle(queue uint64, ranges []store.Range) {
+	l.told = append(l.told, fmt.Sprintf("%d:%s", queue, rangesText(ranges)))
+}
+
+func rangesText(ranges []store.Range) string {
+	var words []string
+	for _, r := range ranges {
+		words = append(words, fmt.Sprintf("%d-%d", r.First, r.Last))
+	}
+	return strings.Join(words, ",")
+}
+
+// Read hands out two messages at a time, whatever the limit.
+func (l *fakeLog) Read(_ uint64, ranges []store.Range, _ int) (w store.Window, err error) {
+	l.reads++
+	for _, r := range ranges {
+		for _, m := range l.messages {
+			switch {
+			case m.Seq < r.First || m.Seq > r.Last:
+			case len(w.Messages) == 2:
+				w.Next = m.Seq
+				return w, l.failure
+			case slices.Contains(l.lost, m.Seq):
+				w.Lost = append(w.Lost, store.Range{First: m.Seq, Last: m.Seq})
+			default:
+				w.Messages = append(w.Messages, m)
+			}
+		}
+		w.Next = r.Last + 1
+	}
+	return w, l.failure
+}
+
+// wantTold compares what the log was told since the last call.
+func (l *fakeLog) wantTold(t *testing.T, want string) {
+	t.Helper()
+	if got := strings.Join(l.told, " "); got != want {
+		t.Errorf("the log was told %q, want %q", got, want)
+	}
+	l.told = nil
+}
+
+// The first octet of a message is its flags: texts that begin with 1 are persistent, those that begin with 0 are not.
+const (
+	kept   = "1"
+	passes = "0"
+)
+
+func newLogged(t *testing.T) (*rig, *fakeLog) {
+	l := new(fakeLog)
+	return newRig(t, queue.Options{ID: 7, Durable: true, Log: l}), l
+}
+
+func TestLogIsToldOnceATurn(t *testing.T) {
+	g, l := newLogged(t)
+	r := g.start(queue.Consumer{Tag: "c"})
+	g.publish(kept, kept, passes, kept, kept, passes)
+	l.wantTold(t, "")
+	g.settle(r, queue.Ack, 1, 2, 3, 4)
+	l.wantTold(t, "7:1-2,4-4")
+	g.settle(r, queue.Reject, 5)
+	l.wantTold(t, "7:5-5")
+	g.settle(r, queue.Ack, 6) // transient
+	g.settle(r, queue.Ack, 1) // settled before
+	l.wantTold(t, "")
+}
+
+func TestRequeueIsNotTold(t *testing.T) {
+	g, l := newLogged(t)
+	r := g.start(queue.Consumer{Tag: "c"})
+	g.publish(kept, kept)
+	g.cancel(r)
+	g.settle(r, queue.Requeue, 1, 2)
+	l.wantTold(t, "")
+	if got := rangesText(g.Returned()); got != "1-2" {
+		t.Errorf("returned %s", got)
+	}
+}
+
+func TestAutomaticAcksAndPurgesAreTold(t *testing.T) {
+	g, l := newLogged(t)
+	g.publish(kept, kept, passes, kept)
+	if _, err := g.get(true); err != nil {
+		t.Fatal(err)
+	}
+	l.wantTold(t, "7:1-1")
+	r := g.start(queue.Consumer{Tag: "c", NoAck: true})
+	l.wantTold(t, "7:2-2,4-4")
+	g.publish(kept) // straight to the consumer
+	l.wantTold(t, "7:5-5")
+	g.cancel(r)
+	g.publish(passes, kept, kept)
+	if n, err := g.Purge(); n != 3 || err != nil {
+		t.Errorf("purged %d, %v", n, err)
+	}
+	l.wantTold(t, "7:7-8")
+}
+
+func TestDeleteIsLeftToTheStore(t *testing.T) {
+	g, l := newLogged(t)
+	r := g.start(queue.Consumer{Tag: "c", Prefetch: 1})
+	g.publish(kept, kept)
+	if _, err := g.Delete(false, false); err != nil {
+		t.Fatal(err)
+	}
+	g.settle(r, queue.Ack, 1)
+	l.wantTold(t, "")
+}
+
+func TestScatteredSettlesAreToldInPieces(t *testing.T) {
+	g, l := newLogged(t)
+	const messages = 20000
+	for range messages / 2 {
+		g.publish(kept, passes)
+	}
+	if n, err := g.Purge(); n != messages || err != nil {
+		t.Fatalf("purged %d, %v", n, err)
+	}
+	var n int
+	for _, call := range l.told {
+		n += strings.Count(call, ",") + 1
+	}
+	if n != messages/2 || len(l.told) < 3 {
+		t.Errorf("%d ranges were told in %d calls", n, len(l.told))
+	}
+}
+
+// A settlement that stands in a batch of the log is not told again.
+func TestLoggedSettlementIsNotToldAgain(t *testing.T) {
+	g, l := newLogged(t)
+	r := g.start(queue.Consumer{Tag: "c", Prefetch: 3})
+	g.publish(kept, kept, kept)
+	disk := store.NewMemory()
+	var b store.Batch
+	for _, text := range []string{"a", "b", "c"} {
+		b.Publish([]byte(text), 0)
+		b.To(7)
+	}
+	disk.Append(&b, func() {
+		for i := range b.Pairs() {
+			b.Pairs()[i].Seq = uint64(i + 1)
+		}
+	})
+	acked, back := settlement(r, queue.Ack, 1, 2), settlement(r, queue.Requeue, 3)
+	acked.Log(g.Queue, &b)
+	back.Log(g.Queue, &b)
+	disk.Append(&b, nil)
+	w, err := disk.Read(7, []store.Range{{First: 1, Last: 9}}, 100)
+	if err != nil || len(w.Messages) != 1 || w.Messages[0].Seq != 3 {
+		t.Errorf("the log still has %v, %v", w.Messages, err)
+	}
+	for _, s := range []*queue.Settlement{acked, back} {
+		if g.Settle(s) {
+			g.RunHere()
+		}
+	}
+	l.wantTold(t, "")
+	g.publish(kept) // a settlement that is used again is told
+	g.settle(r, queue.Ack, 3)
+	l.wantTold(t, "7:3-3")
+}
+
+func encoded(body string) []byte {
+	m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, []byte("q")), 0, 0))
+	m.SetProperties(2, &amqp.PropertyIndex{DeliveryMode: amqp.Persistent}, 0)
+	return append(m, body...)
+}
+
+func TestRecover(t *testing.T) {
+	l := &fakeLog{lost: []uint64{4}}
+	for _, seq := range []uint64{2, 3, 4, 5, 8, 9, 11} {
+		l.messages = append(l.messages, store.Message{Seq: seq, Body: encoded(fmt.Sprint(seq))})
+	}
+	l.messages[4].Body = []byte("no message")
+	state := store.QueueState{
+		ID: 7, Next: 20, Delivered: 4, Live: []store.Range{{First: 2, Last: 5}, {First: 8, Last: 9}, {First: 11, Last: 11}}, Messages: 7,
+	}
+	q, lost, err := queue.Recover(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
+	if err != nil || lost != 2 {
+		t.Fatalf("lost %d, %v", lost, err)
+	}
+	l.wantTold(t, "7:4-4,8-8")
+	g := &rig{t: t, Queue: q}
+	g.outbox = g.newOutbox()
+	g.holds(queue.Counts{Ready: 5})
+	if got := rangesText(q.Returned()); got != "2-3,11-11" {
+		t.Errorf("redelivered: %s", got)
+	}
+	if first := g.publish(kept); first != 20 {
+		t.Errorf("the next message got number %d", first)
+	}
+	g.journal.deliveries = nil
+	g.start(queue.Consumer{Tag: "c", NoAck: true})
+	g.took("c2! c3! c5 c9 c11! c20")
+	l.wantTold(t, "7:2-3,5-5,9-9,11-11,20-20")
+	if l.reads < 3 {
+		t.Errorf("%d reads", l.reads)
+	}
+}
+
+func TestRecoverFailsWithTheLog(t *testing.T) {
+	l := &fakeLog{failure: errors.New("no disk")}
+	state := store.QueueState{ID: 7, Next: 3, Live: []store.Range{{First: 1, Last: 2}}}
+	if _, _, err := queue.Recover(queue.Options{ID: 7, Durable: true, Log: l}, state, nil); !errors.Is(err, l.failure) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKeptQueueOutlivesItsConsumers(t *testing.T) {
+	g := newRig(t, queue.Options{Durable: true, AutoDelete: true})
+	r := g.start(queue.Consumer{Tag: "c"})
+	d := &queue.Detachment{Queue: g.Queue, Consumers: []*queue.Consumer{r.consumer}, Keep: true}
+	queue.Detach([]*queue.Detachment{d})
+	if d.Closed || g.Closed() {
+		t.Error("the queue closed itself although it is kept")
+	}
+}
