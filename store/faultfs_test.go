@@ -42,12 +42,12 @@ func newFaultFS() *faultFS {
 
 // before runs ahead of every operation; it may fail it.
 func (fs *faultFS) before(op, name string) error {
-	if fs.observe != nil {
-		fs.observe(op, name)
-	}
 	fs.mu.Lock()
-	fault := fs.fault
+	fault, observe := fs.fault, fs.observe
 	fs.mu.Unlock()
+	if observe != nil {
+		observe(op, name)
+	}
 	if fault != nil {
 		return fault(op, name)
 	}

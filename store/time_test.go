@@ -10,6 +10,8 @@ import (
 // events records what a store does to the files of its log.
 func events(files *faultFS) (read func() string) {
 	log := make(chan string, 1000)
+	files.mu.Lock()
+	defer files.mu.Unlock()
 	files.observe = func(op, name string) {
 		if op == "write" || op == "sync" {
 			log <- op
