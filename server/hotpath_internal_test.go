@@ -78,6 +78,7 @@ func benchmarkFlow(b *testing.B, size int, noAck bool) {
 		c.out.wroteLocked(&out)
 		c.out.mu.Unlock()
 		giveBuffer(out.bytes)
+		c.wait() // as the reader does, or the queue falls behind without bound
 	}
 }
 
