@@ -8,7 +8,7 @@ const (
 	headWindow = 2 << 20
 	tailWindow = 1 << 20
 	// looseWindow is how many bytes of messages that nothing else holds a queue keeps in memory before it puts some aside.
-	looseWindow = 64 << 20
+	looseWindow = 32 << 20
 	// maxLevel is how often the windows may be halved.
 	maxLevel = 10
 	// reportBytes is by how much a queue's memory changes before it tells its budget.

@@ -44,6 +44,18 @@ func (q *Queue) ready() int { return q.window.Marked() + q.away.Len() }
 // resident is how many bytes of ready messages are in memory.
 func (q *Queue) resident() int { return q.head + q.tail + q.loose.bytes() }
 
+// flowMost is the longest backlog, in bytes, that publishers are slowed down for.
+const flowMost = 64 << 20
+
+// flowing is how many bytes of backlog count against publishers: a small one can be kept in memory by slowing them down a little, one that has
+// gone to disk by far can't.
+func (q *Queue) flowing() int {
+	if all := q.resident() + q.awayBytes; all <= flowMost {
+		return all
+	}
+	return q.resident()
+}
+
 // first returns the first ready message; ok is false when there is none, or it is away.
 func (q *Queue) first() (n uint64, e *entry, ok bool) {
 	n, e, ok = q.window.NextMarked()

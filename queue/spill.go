@@ -1,9 +1,13 @@
 package queue
 
-import "leveret/store"
+import (
+	"sync"
+
+	"leveret/store"
+)
 
 // spillBytes is how many bytes of transient messages are put aside at once.
-const spillBytes = 1 << 20
+const spillBytes = 4 << 20
 
 // loose are the transient messages in memory: the store does not have them. When there are too many, those between the head and the tail are
 // put aside there, unsynced, and are away then like any other.
@@ -48,17 +52,27 @@ func (q *Queue) spill() {
 	s.queue = q.store
 	q.reads.Go(func() {
 		s.err = q.opts.Log.Spill(s.queue, s.messages)
+		copies.Put(s.copies)
 		if q.post(s) {
 			q.Run()
 		}
 	})
 }
 
+// crowded reports whether publishers should wait until more was put aside.
+func (q *Queue) crowded() bool {
+	return q.loose.spilling && q.loose.bytes() > looseWindow>>q.shifted/4*5
+}
+
+// copies are buffers for what is put aside.
+var copies = sync.Pool{New: func() any { b := make([]byte, 0, spillBytes+ChunkSize); return &b }}
+
 // chooseToSpill copies messages of the tail: the memory that they are in may be used for others as soon as they are settled.
 func (q *Queue) chooseToSpill() *spill {
 	l := &q.loose
-	s := &spill{copies: make([]byte, 0, spillBytes)}
-	for len(s.copies) < spillBytes {
+	s := &spill{copies: copies.Get().(*[]byte)}
+	b := (*s.copies)[:0]
+	for len(b) < spillBytes {
 		n, e, ok := q.window.NextFrom(l.from)
 		if !ok {
 			break
@@ -67,16 +81,16 @@ func (q *Queue) chooseToSpill() *spill {
 		if e.stored() || !q.window.IsMarked(n) {
 			continue
 		}
-		start := len(s.copies)
-		s.copies = append(s.copies, e.message...)
-		s.messages = append(s.messages, store.Message{Seq: n, Body: s.copies[start:len(s.copies):len(s.copies)]})
+		start := len(b)
+		b = append(b, e.message...)
+		s.messages = append(s.messages, store.Message{Seq: n, Body: b[start:len(b):len(b)]})
 	}
 	return s
 }
 
 // spill is transient messages that were put aside.
 type spill struct {
-	copies   []byte
+	copies   *[]byte
 	queue    uint64 // in the store
 	messages []store.Message
 	err      error

@@ -18,7 +18,7 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
 	t := turns.Get().(*taken)
-	state := runnerState{busy: q.canDeliver(), delivered: q.delivered, readyBytes: q.resident()}
+	state := runnerState{busy: q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded()}
 	q.delivered = false
 	more := q.mailbox.take(t, state)
 	if more {
