@@ -59,4 +59,3 @@ func TestBodyGrowsByDoubling(t *testing.T) {
 		t.Errorf("%d octets were taken for a body of %d", taken, size)
 	}
 }
-

@@ -79,6 +79,12 @@ var connectionStates = []struct {
 			synctest.Wait()
 		}
 	}, told: true},
+	{name: "held in the middle of a message", prepare: func(_ *testing.T, r *rig, c *client) {
+		c.mustOpen()
+		r.HoldAlarm(true)
+		c.sendHalf("q")
+		c.expect(amqp.MethodConnectionBlocked)
+	}, told: true},
 	{name: "held by its own replies", prepare: func(_ *testing.T, _ *rig, c *client) {
 		c.mustOpen()
 		for range server.ReplyLimit>>20 + 1 {
@@ -128,26 +134,33 @@ func TestCloseInEveryState(t *testing.T) {
 					defer c.conn.Close()
 					state.prepare(t, r, c)
 					synctest.Wait()
-					from := time.Now()
-					done := make(chan error)
-					ctx, cancel := context.WithTimeout(context.Background(), closingTime)
-					defer cancel()
-					go func() { done <- r.Close(ctx) }()
-					if client != "is deaf" {
-						if told := hearClose(t, c, client == "answers"); told != state.told {
+					answers := client == "answers"
+					closeInTime(t, r, answers && state.told && !state.late, func() {
+						if told := client != "is deaf" && hearClose(t, c, answers); client != "is deaf" && told != state.told {
 							t.Errorf("connection.close 320 was sent: %t, want %t", told, state.told)
 						}
-					}
-					err := <-done
-					if took := time.Since(from); err != nil || took > closingTime || client == "answers" && state.told && !state.late && took > time.Second {
-						t.Errorf("Close took %s: %v", took, err)
-					}
-					if n := r.Stats().Connections; n != 0 {
-						t.Errorf("%d connections are counted after Close", n)
-					}
+					})
 				})
 			})
 		}
+	}
+}
+
+// closeInTime closes a server while its client does what it does: at once, or in the time that Close may take.
+func closeInTime(t *testing.T, r *rig, atOnce bool, client func()) {
+	t.Helper()
+	from := time.Now()
+	done := make(chan error)
+	ctx, cancel := context.WithTimeout(context.Background(), closingTime)
+	defer cancel()
+	go func() { done <- r.Close(ctx) }()
+	client()
+	err := <-done
+	if took := time.Since(from); err != nil || took > closingTime || atOnce && took > time.Second {
+		t.Errorf("Close took %s: %v", took, err)
+	}
+	if n := r.Stats().Connections; n != 0 {
+		t.Errorf("%d connections are counted after Close", n)
 	}
 }
 
