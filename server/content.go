@@ -52,6 +52,7 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 		room = p.move(ch, least)
 	}
 	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
+	m.Exchange, m.RoutingKey = nil, nil // they alias the read buffer
 	return nil
 }
 
@@ -173,6 +174,9 @@ func (p *publisher) drop(ch *channel) {
 
 // release gives the unfinished chunk away while the connection has nothing to do, for the next to fill on.
 func (p *publisher) release() {
+	if len(p.plain) == 0 {
+		p.index = amqp.PropertyIndex{} // it may alias a chunk
+	}
 	if p.building == nil && p.chunk != nil {
 		unfinished.Put(p.chunk)
 		p.chunk = nil

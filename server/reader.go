@@ -69,11 +69,14 @@ const waitingBuffer = 4 << 10
 func (in *input) fillWaiting() error {
 	in.idle()
 	if pending := in.to - in.from; in.to+waitingBuffer > len(in.buf) || in.from > 0 {
-		size := pending + waitingBuffer
-		if in.full {
-			size = max(readBuffer, min(2*pending, pending+frame.Missing(in.pending())))
+		switch {
+		case !in.full:
+			in.move(make([]byte, pending+waitingBuffer))
+		case pending+waitingBuffer <= readBuffer:
+			in.move(*readBuffers.Get().(*[]byte))
+		default:
+			in.move(make([]byte, pending+min(pending, max(waitingBuffer, frame.Missing(in.pending())))))
 		}
-		in.move(make([]byte, size))
 	}
 	n, err := in.conn.Read(in.buf[in.to:])
 	in.to += n
