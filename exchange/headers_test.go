@@ -1,8 +1,10 @@
 package exchange_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"leveret/amqp"
 	"leveret/exchange"
@@ -99,17 +101,68 @@ func TestHeadersRefuses(t *testing.T) {
 	}
 }
 
+// Of several headers with one name the first counts, whether a message has more names than the bindings or the other way round.
+func TestHeadersWithNamesTwice(t *testing.T) {
+	for _, others := range []int{0, 100} {
+		w := newWorld(t)
+		x := w.exchange("headers", "x")
+		for i := range others {
+			w.bind(x, newQueue("other"), "", field(fmt.Sprint("name", i), true))
+		}
+		w.bind(x, newQueue("first"), "", field("a", int32(1)))
+		w.bind(x, newQueue("second"), "", field("a", int32(2)))
+		w.bind(x, newQueue("any"), "", field("x-match", "any"), field("a", int32(1)), field("b", int32(1)))
+		w.bind(x, newQueue("present"), "", field("a", nil))
+		r := keys("")
+		r.Headers = table(field("a", int32(1)), field("b", int32(1)), field("a", int32(2)), field("a", int32(1)))
+		expect(t, fmt.Sprintf("with %d other names bound", others), names(x, r), []string{"any", "first", "present"})
+	}
+}
+
+// What a message costs goes by its own headers, not by how many names anybody has bound.
+func TestHeadersCostDoesNotGrowWithNames(t *testing.T) {
+	fastest := func(names int) time.Duration {
+		w := newWorld(t)
+		x := w.exchange("headers", "x")
+		for i := range names {
+			w.bind(x, newQueue("q"), "", field(fmt.Sprint("name", i), true))
+		}
+		r := keys("")
+		r.Headers = table(field("other", true), field("name7", true))
+		best := time.Hour
+		for range 5 {
+			begun := time.Now()
+			for range 200 {
+				x.Route(r)
+			}
+			best = min(best, time.Since(begun))
+		}
+		if len(r.Found()) != 1 {
+			t.Fatalf("%d queues found", len(r.Found()))
+		}
+		return best
+	}
+	const few, many = 100, 10_000
+	if a, b := fastest(few), fastest(many); b > 20*a {
+		t.Errorf("200 messages take %s with %d names bound, %s with %d", a, few, b, many)
+	}
+}
+
 // The filed rules do the same as trying each rule on all headers.
 func TestHeadersAgainstModel(t *testing.T) {
 	value := rapid.SampledFrom([]any{int32(1), int32(2), "1", "2", true, nil, amqp.Array{int32(1)}, 1.0})
-	name := rapid.SampledFrom([]string{"a", "b", "c", "x-d"})
-	fields := rapid.Custom(func(t *rapid.T) amqp.Table {
-		var fields amqp.Table
-		for _, n := range rapid.SliceOfNDistinct(name, 0, 4, rapid.ID).Draw(t, "names") {
-			fields = append(fields, field(n, value.Draw(t, "value")))
-		}
-		return fields
-	})
+	name := rapid.SampledFrom([]string{"a", "b", "c", "x-d", "e", "f", "g", "h"})
+	named := func(names *rapid.Generator[[]string]) *rapid.Generator[amqp.Table] {
+		return rapid.Custom(func(t *rapid.T) amqp.Table {
+			var fields amqp.Table
+			for _, n := range names.Draw(t, "names") {
+				fields = append(fields, field(n, value.Draw(t, "value")))
+			}
+			return fields
+		})
+	}
+	fields := named(rapid.SliceOfNDistinct(name, 0, 4, rapid.ID))
+	sent := named(rapid.SliceOfN(name, 0, 6)) // some names twice: the first counts
 	mode := rapid.SampledFrom([]string{"all", "any", "all-with-x", "any-with-x"})
 	rapid.Check(t, func(rt *rapid.T) {
 		x := newWorld(t).exchange("headers", "x")
@@ -133,7 +186,7 @@ func TestHeadersAgainstModel(t *testing.T) {
 				bound = slices.Delete(bound, i, i+1)
 			},
 			"": func(rt *rapid.T) {
-				headers := fields.Draw(rt, "headers")
+				headers := sent.Draw(rt, "headers")
 				r := keys("")
 				r.Headers = table(headers...)
 				x.Route(r)

@@ -18,15 +18,12 @@ func (r *rig) number(from, to uint64) (done <-chan error) {
 	}
 	written := make(chan error, 1)
 	go func() {
-		if written <- p.flush(); p.conn != nil {
-			p.conn.Close()
-		}
+		written <- p.flush()
 	}()
 	return written
 }
 
-// receive reads deliveries until it has the last one of a number, or n of them, and returns their numbers by delivery tag; other methods
-// than want and basic.deliver must not come.
+// receive reads n deliveries, and on until the methods wanted have come, and returns their numbers by delivery tag.
 func (c *client) receive(n int, want ...amqp.MethodID) (numbers map[uint64]uint64) {
 	c.t.Helper()
 	numbers = make(map[uint64]uint64)
@@ -71,7 +68,9 @@ func TestSettlingVeryManyWhileMoreAreDelivered(t *testing.T) {
 		{name: "ack", settle: func(last uint64) amqp.Method { return &amqp.BasicAck{DeliveryTag: last, Multiple: true} }},
 		{name: "ack in a transaction", tx: true, settle: func(last uint64) amqp.Method { return &amqp.BasicAck{DeliveryTag: last, Multiple: true} }},
 		{name: "reject", settle: func(last uint64) amqp.Method { return &amqp.BasicNack{DeliveryTag: last, Multiple: true} }},
-		{name: "requeue", back: true, settle: func(last uint64) amqp.Method { return &amqp.BasicNack{DeliveryTag: last, Multiple: true, Requeue: true} }},
+		{name: "requeue", back: true, settle: func(last uint64) amqp.Method {
+			return &amqp.BasicNack{DeliveryTag: last, Multiple: true, Requeue: true}
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := start(t, testOptions())
@@ -128,27 +127,45 @@ func expectEach(t *testing.T, got map[uint64]uint64, from, to uint64) {
 	}
 }
 
-// A recover, and the end of a channel, put very many deliveries back while others are delivered: all come again, each once.
-func TestVeryManyComeBackWhileMoreAreDelivered(t *testing.T) {
-	for name, back := range map[string]func(c *client){
-		"recover": func(c *client) {
-			c.send(1, &amqp.BasicRecover{Requeue: true})
-			seen := c.receive(0, amqp.MethodBasicRecoverOk)
-			got := c.receive(2*many - len(seen)) // those before the answer came back with the others, or were new
-			for tag, n := range seen {
-				if came := containsNumber(got, n); !came {
-					got[tag] = n
-				}
-			}
-			for len(got) < 2*many {
-				for tag, n := range c.receive(1) {
-					got[tag] = n
-				}
-			}
-			expectEach(c.t.(*testing.T), got, 0, 2*many)
-		},
-	} {
-		_ = name
-		_ = back
+// A recover puts very many deliveries back while others are delivered: all that came before its answer come again, each once.
+func TestRecoverOfVeryManyWhileMoreAreDelivered(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	c.declare("q")
+	c.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "t"}, amqp.MethodBasicConsumeOk)
+	first := r.number(0, many)
+	c.receive(many)
+	second := r.number(many, 2*many)
+	c.send(1, &amqp.BasicRecover{Requeue: true})
+	c.receive(0, amqp.MethodBasicRecoverOk)
+	expectEach(t, c.receive(2*many), 0, 2*many)
+	for _, written := range []<-chan error{first, second} {
+		if err := <-written; err != nil {
+			t.Fatal(err)
+		}
 	}
+	c.goodbye()
+}
+
+// A channel ends that holds very many deliveries, while others are delivered elsewhere: another consumer gets all, each once.
+func TestChannelThatHeldVeryManyEnds(t *testing.T) {
+	r := start(t, testOptions())
+	holder, other := r.open(), r.open()
+	holder.declare("q")
+	holder.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "t"}, amqp.MethodBasicConsumeOk)
+	first := r.number(0, many)
+	holder.receive(many)
+	holder.call(1, &amqp.BasicCancel{ConsumerTag: "t"}, amqp.MethodBasicCancelOk)
+	other.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "t", NoAck: true}, amqp.MethodBasicConsumeOk)
+	second := r.number(many, 2*many)
+	holder.send(1, &amqp.ChannelClose{})
+	expectEach(t, other.receive(2*many), 0, 2*many)
+	holder.expect(amqp.MethodChannelCloseOk)
+	for _, written := range []<-chan error{first, second} {
+		if err := <-written; err != nil {
+			t.Fatal(err)
+		}
+	}
+	holder.goodbye()
+	other.goodbye()
 }
