@@ -41,9 +41,6 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	if ch.toSettle {
 		c.applySettles()
 	}
-	if c.held != nil {
-		c.hold()
-	}
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
 	t.mandatory, t.immediate, t.tooLarge, t.drop = m.Mandatory, m.Immediate, 0, false

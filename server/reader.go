@@ -22,15 +22,16 @@ type input struct {
 	buf     []byte
 	from    int // buf[from:to] is read and not yet consumed
 	to      int
-	idle    func() // called before the reader waits for the socket
+	idle    func()      // called before the reader waits for the socket
+	frugal  func() bool // whether to read little at once
 	got     int
 	err     error
 	attempt func(fd uintptr) bool
 	full    bool // the last read filled its buffer, so there may be more
 }
 
-func newInput(c net.Conn, raw syscall.RawConn, idle func()) *input {
-	in := &input{conn: c, raw: raw, idle: idle}
+func newInput(c net.Conn, raw syscall.RawConn, idle func(), frugal func() bool) *input {
+	in := &input{conn: c, raw: raw, idle: idle, frugal: frugal}
 	in.attempt = in.readNow
 	return in
 }
@@ -59,6 +60,25 @@ func (in *input) fill() error {
 	}
 	in.to += in.got
 	return nil
+}
+
+// room is where the next read goes.
+func (in *input) room() []byte {
+	room := in.buf[in.to:]
+	if in.frugal() && len(room) > frugalRead {
+		room = room[:frugalRead]
+	}
+	return room
+}
+
+// frugalRead is how much is read at once from a connection that is likely to be held with it.
+const frugalRead = 16 << 10
+
+// shrink keeps what is pending in just as much memory as it needs.
+func (in *input) shrink() {
+	if n := in.to - in.from; n < len(in.buf) {
+		in.move(make([]byte, n))
+	}
 }
 
 // waitingBuffer is how much room a connection that can't be asked whether it has input keeps while it waits for some.
@@ -91,7 +111,7 @@ func (in *input) fillWaiting() error {
 func (in *input) readNow(fd uintptr) bool {
 	in.take()
 	for {
-		n, err := syscall.Read(int(fd), in.buf[in.to:])
+		n, err := syscall.Read(int(fd), in.room())
 		switch err {
 		case nil:
 			in.got = n
