@@ -262,7 +262,7 @@ func TestManyConsumersAreTakenOutAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		priorities func(n int) int
-	}{{"one priority", func(int) int { return 1 }}} {
+	}{{"one priority", func(int) int { return 1 }}, {"many priorities", func(n int) int { return n / 2 }}} {
 		t.Run(c.name, func(t *testing.T) {
 			const few, many = 2000, 32_000
 			fastest := func(n int) time.Duration {

@@ -60,16 +60,17 @@ func TestAnnouncedBodiesTakeLittleMemory(t *testing.T) {
 
 // The bodies of messages that are dropped anyway take no memory as they come.
 func TestDroppedBodiesTakeNoMemory(t *testing.T) {
-	const messages, size = 500, 60_000
+	const messages, size = 250, 60_000
 	o := testOptions()
 	o.MaxMessageSize = size - 1
 	for _, c := range []struct {
 		name   string
 		before amqp.Method // ends the channel
+		n      int
 		size   int
 	}{
-		{"on a channel that was closed", &amqp.QueueDeclare{Queue: "none", Passive: true}, size - 1},
-		{"too large", nil, size},
+		{"on a channel that was closed", &amqp.QueueDeclare{Queue: "none", Passive: true}, messages, size - 1},
+		{"too large", nil, 1, messages * size},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := start(t, o)
@@ -77,18 +78,18 @@ func TestDroppedBodiesTakeNoMemory(t *testing.T) {
 			if c.before != nil {
 				p.call(1, c.before, amqp.MethodChannelClose)
 			}
-			for range messages {
+			for range c.n {
 				p.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, make([]byte, c.size))
 			}
 			before := allocated()
 			p.add(0, &amqp.ConnectionClose{ReplyCode: 200})
 			p.mustFlush()
 			if c.before == nil {
-				p.expect(amqp.MethodChannelClose) // behind the first; the others are dropped behind it
+				p.expect(amqp.MethodChannelClose)
 			}
 			p.expect(amqp.MethodConnectionCloseOk)
 			if n := allocated() - before; n > messages*size/8 {
-				t.Errorf("%d bytes were allocated for %d dropped messages of %d", n, messages, size)
+				t.Errorf("%d bytes were allocated for %d dropped messages of %d", n, c.n, c.size)
 			}
 			p.conn.Close()
 		})

@@ -10,7 +10,7 @@ import (
 
 // A connection that has nothing to do keeps neither a large buffer nor the memory that it built its last messages in.
 func TestIdleConnectionsAreSmall(t *testing.T) {
-	const connections = 40
+	const connections = 24
 	for _, kind := range []struct {
 		name string
 		dial func(r *rig) *client

@@ -8,7 +8,7 @@ import (
 )
 
 // many is how many deliveries a channel settles at once: more than are settled in one hold of the outbox, several times over.
-const many = 20_000
+const many = 10_000
 
 // number publishes messages with these numbers to queue "q", beside whatever else is going on.
 func (r *rig) number(from, to uint64) (done <-chan error) {
