@@ -3,6 +3,8 @@ package exchange_test
 import (
 	"fmt"
 	"testing"
+
+	"leveret/amqp"
 )
 
 // sizes are how many bindings an exchange has that do not match; the time must not depend on it.
@@ -91,6 +93,45 @@ func BenchmarkHeaders(b *testing.B) {
 			w.bind(x, newQueue("q"), "", field("customer", int32(7)), field("kind", "order"))
 			r := keys("")
 			r.Headers = table(field("other", true), field("customer", int64(7)), field("kind", "order"))
+			for b.Loop() {
+				x.Route(r)
+			}
+		})
+	}
+}
+
+// Each binding asks for a header of another name, and the message has few.
+func BenchmarkHeadersNames(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x := w.exchange("headers", "x")
+			for i := range n {
+				w.bind(x, newQueue("q"), "", field(fmt.Sprint("name", i), "v"))
+			}
+			r := keys("")
+			r.Headers = table(field("other", true), field("name7", "v"))
+			for b.Loop() {
+				x.Route(r)
+			}
+		})
+	}
+}
+
+// A message with as many headers as there are names bound: none of them may cost more than a look at it.
+func BenchmarkHeadersManyOfAMessage(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			x := w.exchange("headers", "x")
+			var fields []amqp.Field
+			for i := range n {
+				f := field(fmt.Sprint("name", i), true)
+				w.bind(x, newQueue("q"), "", f)
+				fields = append(fields, f)
+			}
+			r := keys("")
+			r.Headers = table(fields...)
 			for b.Loop() {
 				x.Route(r)
 			}

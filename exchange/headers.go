@@ -28,7 +28,6 @@ type headers struct {
 
 // column holds the rules filed under one header.
 type column struct {
-	name    string
 	byValue map[string][]*rule // by canonical value
 	present []*rule            // that ask for the header alone
 }
@@ -104,7 +103,7 @@ func (t *headers) add(b *Binding) {
 		c := &r.criteria[i]
 		col := t.columns[c.name]
 		if col == nil {
-			col = &column{name: c.name, byValue: make(map[string][]*rule)}
+			col = &column{byValue: make(map[string][]*rule)}
 			t.columns[c.name] = col
 		}
 		if c.present {
@@ -190,11 +189,17 @@ func (t *headers) route(r *Routing) {
 		}
 		return
 	}
-	amqp.EachField(r.Headers, func(name []byte, _ byte, _ []byte) bool {
-		if col := t.columns[string(name)]; col != nil {
-			tag, value, _ := amqp.FindField(r.Headers, col.name) // of several fields of one name the first counts
-			r.tryColumn(col, tag, value)
+	clear(r.tried)
+	amqp.EachField(r.Headers, func(name []byte, tag byte, value []byte) bool {
+		col := t.columns[string(name)]
+		if col == nil || r.tried[col] {
+			return true // of several fields of one name the first counts
 		}
+		if r.tried == nil {
+			r.tried = make(map[*column]bool)
+		}
+		r.tried[col] = true
+		r.tryColumn(col, tag, value)
 		return true
 	})
 }

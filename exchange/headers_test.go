@@ -1,8 +1,10 @@
 package exchange_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"leveret/amqp"
 	"leveret/exchange"
@@ -99,17 +101,84 @@ func TestHeadersRefuses(t *testing.T) {
 	}
 }
 
+// Of several headers with one name the first counts, whether a message has more names than the bindings or the other way round.
+func TestHeadersWithNamesTwice(t *testing.T) {
+	for _, others := range []int{0, 100} {
+		w := newWorld(t)
+		x := w.exchange("headers", "x")
+		for i := range others {
+			w.bind(x, newQueue("other"), "", field(fmt.Sprint("name", i), true))
+		}
+		w.bind(x, newQueue("first"), "", field("a", int32(1)))
+		w.bind(x, newQueue("second"), "", field("a", int32(2)))
+		w.bind(x, newQueue("any"), "", field("x-match", "any"), field("a", int32(1)), field("b", int32(1)))
+		w.bind(x, newQueue("present"), "", field("a", nil))
+		r := keys("")
+		r.Headers = table(field("a", int32(1)), field("b", int32(1)), field("a", int32(2)), field("a", int32(1)))
+		expect(t, fmt.Sprintf("with %d other names bound", others), names(x, r), []string{"any", "first", "present"})
+	}
+}
+
+// routeHeaders is how long it takes, at best, to route a message with these headers where so many names are bound; found queues it must find.
+func routeHeaders(t *testing.T, names, found int, headers []byte) time.Duration {
+	t.Helper()
+	w := newWorld(t)
+	x, q := w.exchange("headers", "x"), newQueue("q")
+	for i := range names {
+		w.bind(x, q, "", field(fmt.Sprint("name", i), true))
+	}
+	w.bind(x, newQueue("other"), "", field("name7", true))
+	r := keys("")
+	r.Headers = headers
+	best := time.Hour
+	for range 5 {
+		begun := time.Now()
+		for range 50 {
+			x.Route(r)
+		}
+		best = min(best, time.Since(begun))
+	}
+	if len(r.Found()) != found {
+		t.Fatalf("%d queues found, want %d", len(r.Found()), found)
+	}
+	return best
+}
+
+// What a message costs goes by its own headers, not by how many names anybody has bound, and not by the square of its headers.
+func TestHeadersCostGoesByTheMessage(t *testing.T) {
+	few, many := 100, 10_000
+	headers := table(field("other", true), field("name7", true))
+	if a, b := routeHeaders(t, few, 2, headers), routeHeaders(t, many, 2, headers); b > 20*a {
+		t.Errorf("50 messages take %s with %d names bound, %s with %d", a, few, b, many)
+	}
+	few, many = 100, 3000
+	long := func(n int) []byte {
+		var fields []amqp.Field
+		for i := range n {
+			fields = append(fields, field(fmt.Sprint("name", i), true))
+		}
+		return table(fields...)
+	}
+	if a, b := routeHeaders(t, few, 2, long(few)), routeHeaders(t, many, 2, long(many)); b > 8*time.Duration(many/few)*a {
+		t.Errorf("50 messages of %d headers take %s, those of %d take %s", few, a, many, b)
+	}
+}
+
 // The filed rules do the same as trying each rule on all headers.
 func TestHeadersAgainstModel(t *testing.T) {
 	value := rapid.SampledFrom([]any{int32(1), int32(2), "1", "2", true, nil, amqp.Array{int32(1)}, 1.0})
-	name := rapid.SampledFrom([]string{"a", "b", "c", "x-d"})
-	fields := rapid.Custom(func(t *rapid.T) amqp.Table {
-		var fields amqp.Table
-		for _, n := range rapid.SliceOfNDistinct(name, 0, 4, rapid.ID).Draw(t, "names") {
-			fields = append(fields, field(n, value.Draw(t, "value")))
-		}
-		return fields
-	})
+	name := rapid.SampledFrom([]string{"a", "b", "c", "x-d", "e", "f", "g", "h"})
+	named := func(names *rapid.Generator[[]string]) *rapid.Generator[amqp.Table] {
+		return rapid.Custom(func(t *rapid.T) amqp.Table {
+			var fields amqp.Table
+			for _, n := range names.Draw(t, "names") {
+				fields = append(fields, field(n, value.Draw(t, "value")))
+			}
+			return fields
+		})
+	}
+	fields := named(rapid.SliceOfNDistinct(name, 0, 4, rapid.ID))
+	sent := named(rapid.SliceOfN(name, 0, 6)) // some names twice: the first counts
 	mode := rapid.SampledFrom([]string{"all", "any", "all-with-x", "any-with-x"})
 	rapid.Check(t, func(rt *rapid.T) {
 		x := newWorld(t).exchange("headers", "x")
@@ -133,7 +202,7 @@ func TestHeadersAgainstModel(t *testing.T) {
 				bound = slices.Delete(bound, i, i+1)
 			},
 			"": func(rt *rapid.T) {
-				headers := fields.Draw(rt, "headers")
+				headers := sent.Draw(rt, "headers")
 				r := keys("")
 				r.Headers = table(headers...)
 				x.Route(r)

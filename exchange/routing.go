@@ -17,7 +17,8 @@ type Routing struct {
 	exchanges collection[*Exchange]   // those the message came to, in order
 	hit       bool                    // the exchange at hand led somewhere
 	words     [][]byte                // scratch of the topic type
-	value     []byte                  // scratch of the headers type
+	value     []byte                  // scratch of the headers type, and
+	tried     map[*column]bool        // the headers that were looked at
 }
 
 // Found returns the queues that the message reaches, each once. The slice lives until the next Route.

@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -249,11 +250,4 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-func holds(r *exchange.Routing, d exchange.Destination) bool {
-	for _, found := range r.Found() {
-		if found == d {
-			return true
-		}
-	}
-	return false
-}
+func holds(r *exchange.Routing, d exchange.Destination) bool { return slices.Contains(r.Found(), d) }

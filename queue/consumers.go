@@ -51,23 +51,16 @@ func (cs *consumers) remove(gone ...*Consumer) {
 		}
 		c.registered = false
 		cs.update(c)
-		if k := c.class; k.remove() {
-			cs.classes = slices.DeleteFunc(cs.classes, func(other *class) bool { return other == k })
-		}
+		c.class.members--
 		if cs.active == c {
 			cs.active, elect = nil, true
 		}
 	}
 	cs.all = slices.DeleteFunc(cs.all, func(c *Consumer) bool { return !c.registered })
+	cs.classes = slices.DeleteFunc(cs.classes, func(k *class) bool { return k.members == 0 })
 	if elect {
 		cs.elect()
 	}
-}
-
-// remove counts a member less; true if it was the last.
-func (k *class) remove() bool {
-	k.members--
-	return k.members == 0
 }
 
 func (cs *consumers) elect() {

@@ -3,7 +3,9 @@ package queue
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -39,18 +41,18 @@ func (r *rotation) remove(tag string) { r.cs.remove(r.members[tag]) }
 // serve gives one message to each consumer that is next, n times, and compares whom it reached: a letter each, "-" for nobody.
 func (r *rotation) serve(want string) {
 	r.t.Helper()
-	got := ""
+	var served strings.Builder
 	for range len(want) {
 		c := r.cs.next()
 		if c == nil {
-			got += "-"
+			served.WriteString("-")
 			continue
 		}
-		got += c.Tag
+		served.WriteString(c.Tag)
 		c.unacked++
 		r.cs.served(c)
 	}
-	if got != want {
+	if got := served.String(); got != want {
 		r.t.Errorf("served %s, want %s", got, want)
 	}
 }
@@ -232,4 +234,47 @@ func TestRotationModel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// Many consumers taken out at once cost little more each than a few do; the others are served on in their order.
+func TestManyConsumersAreTakenOutAtOnce(t *testing.T) {
+	detach := func(n int, priorities int) time.Duration {
+		cs := consumers{}
+		var stay, gone []*Consumer
+		for i := range n {
+			c := &Consumer{Priority: i % priorities}
+			cs.add(c)
+			if i%(n/10) == n/20 {
+				stay = append(stay, c)
+			} else {
+				gone = append(gone, c)
+			}
+		}
+		slices.Reverse(gone) // the youngest stand farthest from the front
+		begun := time.Now()
+		cs.remove(gone...)
+		took := time.Since(begun)
+		if !slices.Equal(cs.all, stay) || cs.ready != len(stay) {
+			t.Fatalf("%d consumers are left, %d ready; want the %d that stay, in their order", len(cs.all), cs.ready, len(stay))
+		}
+		return took
+	}
+	for _, c := range []struct {
+		name       string
+		priorities func(n int) int
+	}{{"one priority", func(int) int { return 1 }}, {"many priorities", func(n int) int { return n / 2 }}} {
+		t.Run(c.name, func(t *testing.T) {
+			const few, many = 2000, 32_000
+			fastest := func(n int) time.Duration {
+				best := time.Hour
+				for range 5 {
+					best = min(best, detach(n, c.priorities(n)))
+				}
+				return best
+			}
+			if a, b := fastest(few), fastest(many); b > 5*many/few*a {
+				t.Errorf("%d consumers take %s, %d take %s", few, a, many, b)
+			}
+		})
+	}
 }

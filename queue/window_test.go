@@ -189,6 +189,57 @@ func TestWindowGivesMemoryBack(t *testing.T) {
 	}
 }
 
+// Shrink lets go of all that is kept for later, even while a value stays; what is in the window stands.
+func TestWindowShrinks(t *testing.T) {
+	w := new(Window[int])
+	const values = 3 * pageEntries
+	for stay := uint64(1); stay <= 2; stay++ { // twice: a window that has shrunk grows again
+		for n := stay * values; n < (stay+1)*values; n++ {
+			w.Put(n, int(n), false)
+		}
+		for n := stay*values + 1; n < (stay+1)*values; n++ {
+			w.Remove(n)
+		}
+		if len(w.spares) == 0 || w.page == nil {
+			t.Fatal("nothing is kept for later, so there is nothing to shrink")
+		}
+		w.Shrink()
+		if w.spares != nil || w.page != nil || uint64(w.Len()) != stay {
+			t.Errorf("%d chunks and page %v are kept by a window with %d values", len(w.spares), w.page != nil, w.Len())
+		}
+		if v := w.At(stay * values); v == nil || *v != int(stay*values) {
+			t.Errorf("at %d: %v", stay*values, v)
+		}
+	}
+	w.Remove(values)
+	w.Remove(2 * values)
+	w.Shrink()
+	if w.pages != nil || w.spares != nil || w.page != nil {
+		t.Error("an empty window keeps memory")
+	}
+}
+
+// A queue that once had a backlog and holds one stuck message keeps no more than that when it has been tended.
+func TestTendedQueueShrinks(t *testing.T) {
+	q := New(Options{Name: "q"})
+	for n := uint64(1); n <= 2*pageEntries; n++ {
+		q.window.Put(n, entry{}, false)
+	}
+	for n := uint64(2); n <= 2*pageEntries; n++ {
+		q.window.Remove(n)
+	}
+	q.next = 2*pageEntries + 1
+	q.untended.Store(true)
+	for range 2 {
+		if q.untended.CompareAndSwap(true, false) && q.post(tend{}) {
+			q.Run()
+		}
+	}
+	if q.window.spares != nil || q.window.page != nil {
+		t.Errorf("%d chunks are kept for later", len(q.window.spares))
+	}
+}
+
 // A window through which values pass does not allocate, with a backlog or one value at a time.
 func TestWindowSteadyStateDoesNotAllocate(t *testing.T) {
 	for _, backlog := range []uint64{0, 1, 1000, 100_000} {

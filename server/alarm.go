@@ -1,14 +1,17 @@
 package server
 
 import (
+	"encoding/binary"
 	"time"
 
 	"leveret/amqp"
+	"leveret/frame"
 )
 
 // While an alarm is on, a connection that publishes is told (connection.blocked), and held at its next publish: not before, so that a
-// client which heeds the notice can go on to ack what it was delivered, and make room. Nothing that it sent is dropped. The publisher's
-// reader looks for the alarm after each batch in which something was published.
+// client which heeds the notice can go on to ack what it was delivered, and make room. A connection that is opened during the alarm is held at
+// its first publish, or clients that connect for each message would get past it. Nothing that a client sent is dropped. The publisher's reader
+// looks for the alarm after each batch in which something was published.
 //
 // [connection.blocked]: an extension of RabbitMQ: sent once an alarm, to clients that announced it and have published.
 
@@ -25,7 +28,18 @@ func (c *connection) noteAlarm() {
 	}
 }
 
-// hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first.
+// beginsPublish reports whether the input goes on with the method frame of a publish.
+func beginsPublish(in []byte) bool {
+	return len(in) >= publishLeast && in[0] == frame.TypeMethod &&
+		amqp.MethodID(binary.BigEndian.Uint32(in[frame.HeaderSize:])) == amqp.MethodBasicPublish
+}
+
+// hungUpInterval is how often a connection that is held is asked whether its client is still there.
+const hungUpInterval = time.Second
+
+// hold keeps the reader before a publish until the alarm is over or the connection is to end. What was gathered goes to the queues first, and
+// the connection keeps no more memory than the input that was read. A client that hangs up meanwhile is noticed, since what it holds may be
+// what keeps the alarm on.
 func (c *connection) hold() {
 	alarm := c.held
 	c.held = nil
@@ -34,10 +48,24 @@ func (c *connection) hold() {
 	}
 	c.handOver()
 	c.publishCounters()
+	c.block()
 	c.out.Flush(true)
-	select {
-	case <-alarm:
-	case <-c.stop:
+	c.publisher.release()
+	c.in.shrink()
+	tick := time.NewTicker(hungUpInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-alarm:
+			return
+		case <-c.stop:
+			return
+		case <-tick.C:
+		}
+		if c.out.hungUp() {
+			c.out.Conn.Close()
+			return
+		}
 	}
 }
 
@@ -58,15 +86,23 @@ func (c *connection) holdHalfRead() {
 	m := c.server.memory
 	m.halfRead.Add(int64(size))
 	defer m.halfRead.Add(-int64(size))
-	patience := time.NewTicker(halfReadPatience)
-	defer patience.Stop()
+	begun := time.Now()
+	tick := time.NewTicker(hungUpInterval)
+	defer tick.Stop()
 	for {
 		select {
 		case <-alarm:
 			return
 		case <-c.stop:
 			return
-		case <-patience.C:
+		case <-tick.C:
+		}
+		if c.out.hungUp() {
+			c.out.Conn.Close()
+			return
+		}
+		if time.Since(begun) < halfReadPatience {
+			continue
 		}
 		if m.limit > 0 && uint64(m.halfRead.Load()) > m.limit/halfReadShare {
 			c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)

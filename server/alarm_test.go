@@ -129,13 +129,17 @@ func TestLittleOfAMessageIsReadOnInAnAlarm(t *testing.T) {
 func TestHalfReadMessagesThatKeepTheAlarmOn(t *testing.T) {
 	const share = 2*halfSent + halfSent/2 // two may stay
 	onAlarm(t, 10*share, func(t *testing.T, r *rig) {
-		r.HoldAlarm(true)
+		var clients []*client // from before the alarm: those that come later are held before they send anything
 		for range 4 {
 			c := r.pipe()
 			defer c.conn.Close()
 			if err := c.opening(opening{plain: true}); err != nil {
 				t.Fatal(err)
 			}
+			clients = append(clients, c)
+		}
+		r.HoldAlarm(true)
+		for _, c := range clients {
 			c.sendHalf("none")
 			time.Sleep(time.Second)
 		}
@@ -150,5 +154,34 @@ func TestHalfReadMessagesThatKeepTheAlarmOn(t *testing.T) {
 			}
 		}
 		r.HoldAlarm(false)
+	})
+}
+
+// Clients that connect for each message do not get past an alarm: who comes during it is told, and held, at the first publish.
+func TestWhoComesDuringAnAlarmIsHeldAtOnce(t *testing.T) {
+	onAlarm(t, 1, func(t *testing.T, r *rig) {
+		before := r.pipe()
+		defer before.conn.Close()
+		before.mustOpen()
+		before.declare("q")
+		r.HoldAlarm(true)
+		late := r.pipe()
+		defer late.conn.Close()
+		late.mustOpen()
+		publish(late, "q", nil, false)
+		late.expect(amqp.MethodConnectionBlocked)
+		ready := func() uint32 {
+			m := before.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk)
+			return m.(*amqp.QueueDeclareOk).MessageCount
+		}
+		if n := ready(); n != 0 {
+			t.Errorf("%d messages got past the alarm", n)
+		}
+		r.HoldAlarm(false)
+		late.expect(amqp.MethodConnectionUnblocked)
+		late.call(1, &amqp.BasicQos{}, amqp.MethodBasicQosOk)
+		if n := ready(); n != 1 {
+			t.Errorf("%d messages after the alarm, want the one that was held", n)
+		}
 	})
 }

@@ -47,7 +47,7 @@ func (c *client) later() (done <-chan error) {
 
 // One read may hold thousands of gets. They wait with their answers when the client does not read those, and all come when it does.
 func TestPipelinedGetsWaitForTheirReader(t *testing.T) {
-	const messages, size = 500, 60_000
+	const messages, size = 250, 60_000
 	inMemory(t, func(t *testing.T, r *rig, c *client) {
 		c.fillQueue(messages, size)
 		for range messages {

@@ -50,7 +50,7 @@ func (c *connection) confirmPublished(lsn store.LSN) {
 		c.server.unconfirmed.add(c)
 		// The log may have become durable since the look above, and its kick have missed this connection: look once more.
 		if now := c.server.store.Durable(); now > durable {
-			c.confirmDurable(now)
+			c.confirmDurable(now, true)
 		}
 	}
 }
@@ -78,8 +78,9 @@ func (o *outbox) confirmLocked(ch *channel, durable store.LSN) {
 	w.waiting = append(w.waiting[:0], w.waiting[done:]...)
 }
 
-// confirmDurable sends the confirms that the log has released; it reports whether others still wait. The log's committer calls it.
-func (c *connection) confirmDurable(durable store.LSN) (waits bool) {
+// confirmDurable sends the confirms that the log has released; it reports whether others still wait. direct is as in
+// queue.Outbox. The log's committer calls it.
+func (c *connection) confirmDurable(durable store.LSN, direct bool) (waits bool) {
 	c.out.mu.Lock()
 	for _, ch := range c.out.confirming {
 		if len(ch.confirms.waiting) > 0 {
@@ -88,6 +89,6 @@ func (c *connection) confirmDurable(durable store.LSN) (waits bool) {
 		}
 	}
 	c.out.mu.Unlock()
-	c.out.Flush(false)
+	c.out.Flush(direct)
 	return waits
 }

@@ -104,7 +104,7 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 	c.log = s.log.With("connection", c.name)
 	c.out.conn = c
 	c.out.socket = newSocket(nc)
-	c.in = newInput(nc, c.out.raw, c.idle)
+	c.in = newInput(nc, c.out.raw, c.idle, func() bool { return c.held != nil })
 	c.client.connectedAt = time.Now()
 	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() {
 		c.late.Store(true)
@@ -161,6 +161,9 @@ func (c *connection) handleInput() {
 		c.out.Conn.Close()
 	}
 	for c.state != stateDone {
+		if c.held != nil && beginsPublish(c.in.pending()) {
+			c.hold()
+		}
 		if n := c.wholePublish(); n > 0 {
 			c.in.consume(n)
 			continue

@@ -41,9 +41,6 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	if ch.toSettle {
 		c.applySettles()
 	}
-	if c.held != nil {
-		c.hold()
-	}
 	t := &ch.content
 	t.state.Begin(amqp.MethodBasicPublish)
 	t.mandatory, t.immediate, t.tooLarge, t.drop = m.Mandatory, m.Immediate, 0, false
@@ -52,6 +49,7 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 		room = p.move(ch, least)
 	}
 	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
+	m.Exchange, m.RoutingKey = nil, nil // they alias the read buffer
 	return nil
 }
 
@@ -173,6 +171,9 @@ func (p *publisher) drop(ch *channel) {
 
 // release gives the unfinished chunk away while the connection has nothing to do, for the next to fill on.
 func (p *publisher) release() {
+	if len(p.plain) == 0 {
+		p.index = amqp.PropertyIndex{} // it may alias a chunk
+	}
 	if p.building == nil && p.chunk != nil {
 		unfinished.Put(p.chunk)
 		p.chunk = nil

@@ -11,7 +11,7 @@ import (
 // A message that does not fit into the rest of its chunk is begun anew in another. If all that was built in the old one has been consumed,
 // the chunk is another publisher's at once; what was begun in it must have been copied by then. The race detector sees it best.
 func TestBegunMessageIsCopiedBeforeItsChunkGoes(t *testing.T) {
-	const messages, body = 4000, 9000
+	const messages, body = 2000, 9000
 	var publishers sync.WaitGroup
 	for g := range 4 {
 		publishers.Go(func() {
@@ -59,4 +59,3 @@ func TestBodyGrowsByDoubling(t *testing.T) {
 		t.Errorf("%d octets were taken for a body of %d", taken, size)
 	}
 }
-

@@ -27,12 +27,14 @@ import (
 //	C hangup                     closes the socket
 //	S end 3s                     the server closes the socket, after about that time if one is given
 //
-// A file that begins with the line "slow" plays on a clock of its own only, since real time would be too long.
+// A file that begins with the line "slow" plays on a clock of its own only, since real time would be too long. One that begins with
+// "together" is not cut: what stands in a row is about frames that come before the answer to the first of them can have gone out.
 type dialogue struct {
 	file  string
 	lines []string
 	steps []step
 	slow  bool
+	whole bool // not to be cut
 }
 
 // step is one line.
@@ -73,6 +75,9 @@ func readDialogue(file string) (*dialogue, error) {
 			continue
 		case line == "slow":
 			d.slow = true
+			continue
+		case line == "together":
+			d.whole = true
 			continue
 		}
 		m := stepPattern.FindStringSubmatch(line)
@@ -167,7 +172,7 @@ func (n names) match(pattern, text string) bool {
 
 // parseOpening reads the options of `C open`.
 func parseOpening(options string) (o opening, err error) {
-	for _, word := range strings.Fields(options) {
+	for word := range strings.FieldsSeq(options) {
 		name, value, _ := strings.Cut(word, "=")
 		n, numberErr := strconv.ParseUint(value, 10, 32)
 		switch name {

@@ -30,6 +30,15 @@ const (
 	byOctet
 )
 
+// cuts are the names of the cuts that a dialogue is played in.
+func (d *dialogue) cuts() []string {
+	all := []string{"together", "by line", "by octet"}
+	if d.whole {
+		return all[:1]
+	}
+	return all
+}
+
 // dialogueOptions are small limits, so that dialogues can break them with few octets.
 func dialogueOptions() server.Options {
 	o := testOptions()
@@ -44,7 +53,7 @@ func dialogueOptions() server.Options {
 func TestDialogues(t *testing.T) {
 	for _, d := range readDialogues(t) {
 		name := strings.TrimSuffix(filepath.Base(d.file), ".amqp")
-		for c, cutName := range []string{"together", "by line", "by octet"} {
+		for c, cutName := range d.cuts() {
 			t.Run(name+"/"+cutName, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					r := newRig(t, dialogueOptions(), store.NewMemory())

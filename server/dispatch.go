@@ -181,6 +181,7 @@ func (c *connection) closingMethod(ch *channel, id amqp.MethodID, arguments []by
 		c.dropChannel(ch)
 	case id == amqp.MethodChannelClose:
 		c.dropChannel(ch)
+		c.closed = append(c.closed, ch.number)
 		c.out.reply(ch.number, &amqp.ChannelCloseOk{})
 	case id.Content():
 		ch.content.dropContent(id)

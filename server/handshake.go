@@ -165,6 +165,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.publisher.routes.rights = rights.Version()
 	c.channels = make(map[uint16]*channel)
 	c.state = stateRunning
+	c.held = c.server.alarms.wait()
 	c.deadline.Stop()
 	c.server.noteRunning()
 	c.out.reply(0, &amqp.ConnectionOpenOk{})

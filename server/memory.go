@@ -19,7 +19,8 @@ type memory struct {
 
 	halfRead atomic.Int64 // bytes of messages in whose middle connections are held
 
-	collect int // the tick before which no collection is forced; of the watching goroutine
+	// Of the watching goroutine: ticks before which no collection is forced, and before which the alarm does not end.
+	collect, lasts int
 }
 
 // look reads what the runtime holds and has not given back to the operating system, in bytes.
@@ -49,7 +50,10 @@ func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 			debug.FreeOSMemory()
 			over = m.over(m.look(samples))
 		}
-		m.set(over, change)
+		if over {
+			m.lasts = n + leastTicks
+		}
+		m.set(over || n < m.lasts, change)
 		if n%idleTicks == 0 {
 			idle.giveBack()
 		}
@@ -61,6 +65,8 @@ func (m *memory) over(used uint64) bool { return m.limit > 0 && used > m.limit }
 const (
 	// collectTicks is how many looks at the memory lie at least between two collections that the limit asks for.
 	collectTicks = 10
+	// leastTicks is how many looks an alarm lasts after the last that was over the limit, so that it does not flutter.
+	leastTicks = 10
 	// idleTicks is how many lie between two questions whether memory should be given back.
 	idleTicks = 30
 	// idleGarbage is how many bytes that nobody needs any more make it worth it, and

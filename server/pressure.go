@@ -38,7 +38,7 @@ func (c *connection) awaitConfirms() {
 	defer patience.Stop()
 	for {
 		synced := c.server.synced.wait()
-		if !c.confirmDurable(c.server.store.Durable()) {
+		if !c.confirmDurable(c.server.store.Durable(), true) {
 			return
 		}
 		select {

@@ -22,15 +22,16 @@ type input struct {
 	buf     []byte
 	from    int // buf[from:to] is read and not yet consumed
 	to      int
-	idle    func() // called before the reader waits for the socket
+	idle    func()      // called before the reader waits for the socket
+	frugal  func() bool // whether to read little at once
 	got     int
 	err     error
 	attempt func(fd uintptr) bool
 	full    bool // the last read filled its buffer, so there may be more
 }
 
-func newInput(c net.Conn, raw syscall.RawConn, idle func()) *input {
-	in := &input{conn: c, raw: raw, idle: idle}
+func newInput(c net.Conn, raw syscall.RawConn, idle func(), frugal func() bool) *input {
+	in := &input{conn: c, raw: raw, idle: idle, frugal: frugal}
 	in.attempt = in.readNow
 	return in
 }
@@ -61,6 +62,25 @@ func (in *input) fill() error {
 	return nil
 }
 
+// room is where the next read goes.
+func (in *input) room() []byte {
+	room := in.buf[in.to:]
+	if in.frugal() && len(room) > frugalRead {
+		room = room[:frugalRead]
+	}
+	return room
+}
+
+// frugalRead is how much is read at once from a connection that is likely to be held with it.
+const frugalRead = 16 << 10
+
+// shrink keeps what is pending in just as much memory as it needs.
+func (in *input) shrink() {
+	if n := in.to - in.from; n < len(in.buf) {
+		in.move(make([]byte, n))
+	}
+}
+
 // waitingBuffer is how much room a connection that can't be asked whether it has input keeps while it waits for some.
 const waitingBuffer = 4 << 10
 
@@ -69,11 +89,14 @@ const waitingBuffer = 4 << 10
 func (in *input) fillWaiting() error {
 	in.idle()
 	if pending := in.to - in.from; in.to+waitingBuffer > len(in.buf) || in.from > 0 {
-		size := pending + waitingBuffer
-		if in.full {
-			size = max(readBuffer, min(2*pending, pending+frame.Missing(in.pending())))
+		switch {
+		case !in.full:
+			in.move(make([]byte, pending+waitingBuffer))
+		case pending+waitingBuffer <= readBuffer:
+			in.move(*readBuffers.Get().(*[]byte))
+		default:
+			in.move(make([]byte, pending+min(pending, max(waitingBuffer, frame.Missing(in.pending())))))
 		}
-		in.move(make([]byte, size))
 	}
 	n, err := in.conn.Read(in.buf[in.to:])
 	in.to += n
@@ -88,7 +111,7 @@ func (in *input) fillWaiting() error {
 func (in *input) readNow(fd uintptr) bool {
 	in.take()
 	for {
-		n, err := syscall.Read(int(fd), in.buf[in.to:])
+		n, err := syscall.Read(int(fd), in.room())
 		switch err {
 		case nil:
 			in.got = n

@@ -157,6 +157,10 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		r.targets = append(r.targets, p.routes.target(q))
 		r.durable = r.durable || q.Durable()
 	}
+	// Between messages nothing may keep a chunk or a queue alive.
+	clear(ro.Keys)
+	clear(ro.Queues)
+	ro.Headers = nil
 	return r, nil
 }
 

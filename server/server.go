@@ -317,11 +317,17 @@ func (u *unconfirmed) take() map[*connection]struct{} {
 	return list
 }
 
+// directConfirms is how many connections the log's committer writes confirms to by itself: for one or two that is quicker than to wake
+// their writers, for more the next sync should not wait for it.
+const directConfirms = 2
+
 // confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
 func (s *Server) confirmDurable() {
 	s.synced.notify()
-	for c := range s.unconfirmed.take() {
-		if c.confirmDurable(s.store.Durable()) {
+	list := s.unconfirmed.take()
+	direct := len(list) <= directConfirms
+	for c := range list {
+		if c.confirmDurable(s.store.Durable(), direct) {
 			s.unconfirmed.add(c)
 		}
 	}

@@ -17,13 +17,16 @@ import (
 // closingTime is what Close may take at most with clients that don't help.
 const closingTime = 31 * time.Second
 
-// connectionStates are all states that a connection can be in when the server closes, and whether the client is told.
-var connectionStates = []struct {
+// connectionState is one that a connection can be in when the server closes.
+type connectionState struct {
 	name    string
 	prepare func(t *testing.T, r *rig, c *client)
-	told    bool
+	told    bool // the client is told
 	late    bool // the client's answer is not understood
-}{
+}
+
+// connectionStates are all of them.
+var connectionStates = []connectionState{
 	{name: "silent", prepare: func(*testing.T, *rig, *client) {}},
 	{name: "half a header", prepare: func(_ *testing.T, _ *rig, c *client) { c.write("AMQP") }},
 	{name: "starting", prepare: func(_ *testing.T, _ *rig, c *client) {
@@ -79,6 +82,12 @@ var connectionStates = []struct {
 			synctest.Wait()
 		}
 	}, told: true},
+	{name: "held in the middle of a message", prepare: func(_ *testing.T, r *rig, c *client) {
+		c.mustOpen()
+		r.HoldAlarm(true)
+		c.sendHalf("q")
+		c.expect(amqp.MethodConnectionBlocked)
+	}, told: true},
 	{name: "held by its own replies", prepare: func(_ *testing.T, _ *rig, c *client) {
 		c.mustOpen()
 		for range server.ReplyLimit>>20 + 1 {
@@ -122,32 +131,44 @@ func TestCloseInEveryState(t *testing.T) {
 	for _, state := range connectionStates {
 		for _, client := range []string{"answers", "reads", "is deaf"} {
 			t.Run(state.name+"/"+client, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					r := newRig(t, testOptions(), store.NewMemory())
-					c := r.pipe()
-					defer c.conn.Close()
-					state.prepare(t, r, c)
-					synctest.Wait()
-					from := time.Now()
-					done := make(chan error)
-					ctx, cancel := context.WithTimeout(context.Background(), closingTime)
-					defer cancel()
-					go func() { done <- r.Close(ctx) }()
-					if client != "is deaf" {
-						if told := hearClose(t, c, client == "answers"); told != state.told {
-							t.Errorf("connection.close 320 was sent: %t, want %t", told, state.told)
-						}
-					}
-					err := <-done
-					if took := time.Since(from); err != nil || took > closingTime || client == "answers" && state.told && !state.late && took > time.Second {
-						t.Errorf("Close took %s: %v", took, err)
-					}
-					if n := r.Stats().Connections; n != 0 {
-						t.Errorf("%d connections are counted after Close", n)
-					}
-				})
+				synctest.Test(t, func(t *testing.T) { closeInState(t, state, client) })
 			})
 		}
+	}
+}
+
+func closeInState(t *testing.T, state connectionState, client string) {
+	r := newRig(t, testOptions(), store.NewMemory())
+	c := r.pipe()
+	defer c.conn.Close()
+	state.prepare(t, r, c)
+	synctest.Wait()
+	answers := client == "answers"
+	closeInTime(t, r, answers && state.told && !state.late, func() {
+		if client == "is deaf" {
+			return
+		}
+		if told := hearClose(t, c, answers); told != state.told {
+			t.Errorf("connection.close 320 was sent: %t, want %t", told, state.told)
+		}
+	})
+}
+
+// closeInTime closes a server while its client does what it does: at once, or in the time that Close may take.
+func closeInTime(t *testing.T, r *rig, atOnce bool, client func()) {
+	t.Helper()
+	from := time.Now()
+	done := make(chan error)
+	ctx, cancel := context.WithTimeout(context.Background(), closingTime)
+	defer cancel()
+	go func() { done <- r.Close(ctx) }()
+	client()
+	err := <-done
+	if took := time.Since(from); err != nil || took > closingTime || atOnce && took > time.Second {
+		t.Errorf("Close took %s: %v", took, err)
+	}
+	if n := r.Stats().Connections; n != 0 {
+		t.Errorf("%d connections are counted after Close", n)
 	}
 }
 

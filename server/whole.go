@@ -30,9 +30,6 @@ func (c *connection) wholePublish() int {
 	if n == 0 || uint64(len(w.body)) > c.server.options.MaxMessageSize {
 		return 0
 	}
-	if c.held != nil {
-		c.hold()
-	}
 	p := &c.publisher
 	t := &ch.content
 	m := p.room(ch)

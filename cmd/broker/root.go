@@ -7,6 +7,7 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "broker",
 		Short:         "Leveret, a message broker for AMQP 0-9-1",
+		Version:       version,
 		SilenceUsage:  true, // an error is not a question about flags
 		SilenceErrors: true, // execute tells it
 	}
