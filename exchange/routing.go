@@ -1,5 +1,7 @@
 package exchange
 
+import "slices"
+
 import "sync/atomic"
 
 // Routing is one message on its way through the exchanges: what they look at, and what they found. Its owner fills in Keys and Headers
@@ -130,10 +132,8 @@ type collection[T comparable] struct {
 
 func (c *collection[T]) add(item T) {
 	if len(c.items) < smallCollection {
-		for _, other := range c.items {
-			if other == item {
-				return
-			}
+		if slices.Contains(c.items, item) {
+			return
 		}
 		c.items = append(c.items, item)
 		return

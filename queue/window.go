@@ -11,6 +11,7 @@ const (
 	pageEntries  = pageChunks * chunkEntries
 	// maxSpares is how many chunks a window keeps to use again while it is busy.
 	maxSpares = 64
+	fewSpares = 2
 	// pagesKept is the capacity of the list of pages that an empty window keeps.
 	pagesKept = 4
 	// firstEntries is what a chunk makes room for at first, so that a queue that holds one message stays small.
@@ -24,6 +25,9 @@ const (
 // Values stand in chunks of 64, each freed when its last value goes, so one value that stays for ever pins one chunk and no more.
 // A chunk in use costs two words of bits beside its values. The zero Window is empty. It is not safe for concurrent use.
 type Window[T any] struct {
+	// Few makes the window keep little memory for the next values: for windows that are many and mostly small.
+	Few bool
+
 	pages  []*page[T] // ascending by number, none of them empty
 	count  int
 	marked int
@@ -269,7 +273,11 @@ func (w *Window[T]) grow(entries []T, i int) []T {
 
 // keep holds on to full-sized chunks only: a queue that never held more than a few messages has no use for them.
 func (w *Window[T]) keep(entries []T) {
-	if len(entries) == chunkEntries && len(w.spares) < maxSpares {
+	limit := maxSpares
+	if w.Few {
+		limit = fewSpares
+	}
+	if len(entries) == chunkEntries && len(w.spares) < limit {
 		w.spares = append(w.spares, entries)
 	}
 }

@@ -297,3 +297,24 @@ func BenchmarkWindowUnacked(b *testing.B) {
 		held[i%len(held)] = head
 	}
 }
+
+// A window of which there are many keeps little when it has been large.
+func TestFewKeepsLittle(t *testing.T) {
+	const values = 100 * 64
+	sizes := make(map[bool]uint64)
+	for _, few := range []bool{false, true} {
+		w := Window[[64]byte]{Few: few}
+		for n := range uint64(values) {
+			w.Put(n, [64]byte{}, true)
+		}
+		for n := range uint64(values) {
+			w.Remove(n)
+		}
+		for _, s := range w.spares {
+			sizes[few] += uint64(len(s))
+		}
+	}
+	if sizes[true] > 2*64 || sizes[false] < 10*sizes[true] {
+		t.Errorf("few keeps room for %d values, many for %d", sizes[true], sizes[false])
+	}
+}

@@ -90,7 +90,7 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		if err := m.Decode(f.Arguments()); err != nil {
 			return err
 		}
-		c.channels[f.Channel] = &channel{conn: c, number: f.Channel}
+		c.channels[f.Channel] = &channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}}
 		c.counted.ChannelsOpened++
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
 		return nil
@@ -188,7 +188,7 @@ func (o *outbox) takeAll(ch *channel) (map[string]*consumer, queue.Window[unacke
 		ch.reply.end()
 	}
 	consumers, held := ch.consumers, ch.unacked
-	ch.unacked = queue.Window[unacked]{}
+	ch.unacked = queue.Window[unacked]{Few: true}
 	ch.consumers, ch.refused = nil, nil
 	o.waiters = slices.DeleteFunc(o.waiters, func(c *consumer) bool { return c.channel == ch })
 	ch.confirms = confirms{}

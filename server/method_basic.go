@@ -203,7 +203,7 @@ func (ch *channel) basicRecover(requeue bool, reply amqp.Method) error {
 	o := &c.out
 	o.mu.Lock()
 	held := ch.unacked
-	ch.unacked = queue.Window[unacked]{}
+	ch.unacked = queue.Window[unacked]{Few: true}
 	wake := ch.roomLocked()
 	if reply != nil {
 		o.replyLocked(ch.number, reply)

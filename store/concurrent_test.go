@@ -46,7 +46,7 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Go(func() {
 		for i := range 50 {
 			id := s.NextQueueID()
-			if err := s.Commit(store.Change{Bucket: "queues", Key: fmt.Sprint(i), Value: []byte(fmt.Sprint(id))}); err != nil {
+			if err := s.Commit(store.Change{Bucket: "queues", Key: fmt.Sprint(i), Value: fmt.Append(nil, id)}); err != nil {
 				t.Error(err)
 			}
 			_ = s.Stats()

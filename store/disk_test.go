@@ -76,7 +76,7 @@ func await(t testing.TB, s store.Store, lsn store.LSN) {
 
 // body is a message that tells its place.
 func body(seq uint64, size int) []byte {
-	b := []byte(fmt.Sprintf("message %d ", seq))
+	b := fmt.Appendf(nil, "message %d ", seq)
 	return append(b, bytes.Repeat([]byte{byte(seq)}, max(0, size-len(b)))...)
 }
 
