@@ -238,7 +238,7 @@ func TestSecondBrokerIsRefused(t *testing.T) {
 	s.wantGot("jobs", "still there")
 }
 
-// TestLowDisk runs a broker that wants more free space than there is: a publisher is told and held, all else goes on.
+// TestLowDisk runs a broker that wants more free space than there is: a publisher is told and held, a consumer goes on.
 func TestLowDisk(t *testing.T) {
 	t.Setenv("LEVERET_DISK_FREE_LIMIT_ABSOLUTE", "1000000GB")
 	l := newLives(t)
@@ -248,10 +248,12 @@ func TestLowDisk(t *testing.T) {
 	s := l.dial()
 	blocked := s.conn.NotifyBlocked(make(chan amqp091.Blocking, 2))
 	s.durable("jobs")
-	s.publish("jobs", "held")
+	if err := s.ch.Publish("", "jobs", false, false, amqp091.Publishing{Body: []byte("held")}); err != nil {
+		t.Fatal(err)
+	}
 	if b := receive(t, blocked, "connection.blocked"); !b.Active || b.Reason != "low on disk" {
 		t.Errorf("got %+v", b)
 	}
-	l.dial().wantGot("jobs", "")
-	l.kill() // a held connection is not read, so it can't be closed in order
+	l.dial().wantGot("jobs", "") // nothing got past the alarm
+	l.kill()                     // a held connection is not read, so it can't be closed in order
 }
