@@ -22,5 +22,5 @@ func (c *count) run(q *Queue) {
 		c.err = ErrClosed
 		return
 	}
-	c.counts = Counts{Ready: q.window.Marked(), Unacked: q.unacked, Consumers: len(q.consumers.all)}
+	c.counts = Counts{Ready: q.ready(), Unacked: q.unacked, Consumers: len(q.consumers.all)}
 }

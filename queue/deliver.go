@@ -2,7 +2,7 @@ package queue
 
 // canDeliver reports whether there is a ready message and a consumer with room for it.
 func (q *Queue) canDeliver() bool {
-	return q.consumers.ready > 0 && q.window.Marked() > 0
+	return q.consumers.ready > 0 && q.window.Marked() > 0 && q.firstIsHere()
 }
 
 // deliver hands ready messages to the consumers in turn, until there are none, nobody has room, or the turn is over.
@@ -14,7 +14,7 @@ func (q *Queue) deliver() {
 		if c == nil {
 			break
 		}
-		n, e, ok := q.window.NextMarked()
+		n, e, ok := q.first()
 		if !ok {
 			break
 		}
@@ -46,7 +46,7 @@ func (q *Queue) deliver() {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.window.Marked() > 0 {
+	if q.ready() > 0 {
 		return 0
 	}
 	var held Outbox
@@ -82,15 +82,22 @@ func (q *Queue) pass(b *Batch) int {
 func (q *Queue) passed(c *Consumer, n uint64, m *item) {
 	q.delivered = true
 	q.budget--
-	if c.NoAck {
+	logged := q.logs(m.message)
+	switch {
+	case c.NoAck:
 		q.counted.DeliveredAuto++
-		if q.logs(m.message) {
+		if logged {
 			q.tell(n)
 		}
 		q.releases.add(m.chunk)
-	} else {
+	case logged:
+		q.lend(n, len(m.message)+entryOverhead)
+		q.releases.add(m.chunk)
+	default:
+		q.window.Put(n, entry{message: m.message, chunk: m.chunk}, false)
+	}
+	if !c.NoAck {
 		q.counted.Delivered++
-		q.window.Put(n, q.entryOf(m), false)
 		q.unacked++
 		c.unacked++
 	}
@@ -107,17 +114,22 @@ func (q *Queue) lock(o Outbox) {
 
 // leave takes a ready message out of the ready ones: for good, or until it is settled.
 func (q *Queue) leave(n uint64, e *entry, forGood bool) {
-	q.readyBytes -= len(e.message) + entryOverhead
-	if forGood {
-		if e.logged {
-			q.tell(n)
-		}
-		q.releases.add(e.chunk)
-		q.window.Remove(n)
+	size, stored := e.size(), e.stored()
+	q.weigh(e, -size)
+	if !forGood {
+		q.unacked++
+	}
+	if !forGood && !stored {
+		q.window.Unmark(n)
 		return
 	}
-	q.window.Unmark(n)
-	q.unacked++
+	if forGood && stored {
+		q.tell(n)
+	} else if stored {
+		q.lend(n, size)
+	}
+	q.releases.add(e.chunk)
+	q.window.Remove(n)
 }
 
 func (q *Queue) count(c *Consumer, e *entry) {

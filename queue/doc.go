@@ -18,4 +18,9 @@
 // The queue walks its consumers, highest priority first and in turn among equals. A consumer whose prefetch is used up, or whose connection has no room,
 // stands aside until it is settled or drained. A queue never waits: not for a socket, not for another queue, not for a consumer.
 // While it hands over messages it holds the consumer's Outbox and no other lock.
+//
+// # Memory
+//
+// What the store has too is in memory at the two ends of a queue alone. Goroutines that are not the queue's turn read what is wanted next, and
+// put aside what is too much; their results come back as commands. See paging, Budget and Log.
 package queue

@@ -30,19 +30,27 @@ func (q *Queue) Get(o Outbox, g Getter, noAck bool) (found bool, err error) {
 }
 
 func (s *get) run(q *Queue) {
+	if len(q.gets) > 0 || q.ready() > 0 && !q.firstIsHere() {
+		q.gets = append(q.gets, s) // answered when the head was read
+		return
+	}
+	s.answer(q)
+}
+
+func (s *get) answer(q *Queue) {
 	defer s.done.Done()
 	if q.closed {
 		s.err = ErrClosed
 		return
 	}
-	n, e, ok := q.window.NextMarked()
+	n, e, ok := q.first()
 	if !ok {
 		q.counted.GetEmpty++
 		return
 	}
 	s.found = true
 	q.lock(s.outbox)
-	s.getter.DeliverGot(n, e.message, e.redelivered, q.window.Marked()-1)
+	s.getter.DeliverGot(n, e.message, e.redelivered, q.ready()-1)
 	s.outbox.Unlock()
 	if e.redelivered {
 		q.counted.Redelivered++

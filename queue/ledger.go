@@ -37,6 +37,7 @@ func (t *Totals) Add(u *Totals) {
 	t.Requeued += u.Requeued
 	t.Rejected += u.Rejected
 	t.Purged += u.Purged
+	t.Damaged += u.Damaged
 }
 
 // Add adds another queue's figures.

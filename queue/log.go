@@ -5,39 +5,56 @@ import (
 	"leveret/store"
 )
 
-// Log is what a durable queue needs of the store. Queues are known to it by Options.ID.
+// Log is what a queue needs of the store. Durable queues are known to it by Options.ID; others only once they have put messages aside.
 type Log interface {
-	// Settle records that messages are done with. It is called by whoever runs the queue and must not wait.
+	// NextQueueID returns a number that no queue had before.
+	NextQueueID() uint64
+	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read and Spill.
 	Settle(queue uint64, ranges []store.Range)
+	// Discard settles messages that were put aside.
+	Discard(queue uint64, ranges []store.Range)
+	// DropQueue forgets a queue and all its messages.
+	DropQueue(queue uint64)
 	// Read returns live messages of the ranges, up to about limit bytes of them. It waits for the disk.
 	Read(queue uint64, ranges []store.Range, limit int) (store.Window, error)
+	// Spill puts messages aside that are not logged; their numbers rise from call to call. It waits for the disk.
+	Spill(queue uint64, messages []store.Message) error
 }
 
 // settledRanges is how many ranges are told to the log at once: a record of it stays small however scattered a queue's messages are.
 const settledRanges = 4096
 
-// settled are logged messages that a turn is done with and that the log has not been told of. Owned by whoever runs the queue.
+// settled are messages that the store has, that a turn is done with, and that the store has not been told of. Owned by whoever runs the queue.
 type settled []store.Range
 
 // logs reports whether the log holds a message of this queue.
-func (q *Queue) logs(m amqp.Message) bool { return q.opts.Log != nil && m.Persistent() }
+func (q *Queue) logs(m amqp.Message) bool { return q.logging && m.Persistent() }
 
-// tell notes that a logged message is done with. What the log never saw it need not forget.
-func (q *Queue) tell(n uint64) {
-	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == n {
-		q.settled[last].Last = n
+// tell notes that a message which the store has is done with. What it never saw it need not forget.
+func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }
+
+func (q *Queue) tellRange(r store.Range) {
+	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == r.First {
+		q.settled[last].Last = r.Last
 		return
 	}
 	if len(q.settled) == settledRanges {
 		q.tellLog()
 	}
-	q.settled = append(q.settled, store.Range{First: n, Last: n})
+	q.settled = append(q.settled, r)
 }
 
-// tellLog hands over what was noted, once a turn as a rule.
+// tellLog hands over what was noted, once a turn as a rule. Only a queue that has put transient messages aside can't tell which of the two the
+// store has.
 func (q *Queue) tellLog() {
-	if len(q.settled) > 0 {
-		q.opts.Log.Settle(q.opts.ID, q.settled)
-		q.settled = q.settled[:0]
+	if len(q.settled) == 0 {
+		return
 	}
+	if q.logging {
+		q.opts.Log.Settle(q.store, q.settled)
+	}
+	if q.spilled {
+		q.opts.Log.Discard(q.store, q.settled)
+	}
+	q.settled = q.settled[:0]
 }

@@ -35,6 +35,7 @@ type mailbox struct {
 
 	// What the runner last said about its state, for the publishers' sake.
 	readyBytes int
+	crowded    bool          // more transient messages are in memory than can be put aside as fast as they come
 	delivered  time.Time     // when it last delivered anything
 	drained    chan struct{} // closed at the next turn; nil when no publisher waits
 }
@@ -107,7 +108,7 @@ func (q *Queue) Pressed() bool {
 	m := &q.mailbox
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.bytes > MailboxLimit || m.flowing()
+	return m.full() || m.flowing()
 }
 
 // WaitRoom blocks a publisher while the mailbox is over its limit, and for at most the time given while the queue has a large backlog
@@ -139,7 +140,7 @@ func (q *Queue) WaitRoom(stop <-chan struct{}, patience time.Duration) (left tim
 func (m *mailbox) watch(slow bool) (drained <-chan struct{}, full bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	full = m.bytes > MailboxLimit
+	full = m.full()
 	if !full && !(slow && m.flowing()) {
 		return nil, false
 	}
@@ -148,6 +149,9 @@ func (m *mailbox) watch(slow bool) (drained <-chan struct{}, full bool) {
 	}
 	return m.drained, full
 }
+
+// full reports whether publishers have to wait however long it takes: what they wait for needs no client; m.mu is held.
+func (m *mailbox) full() bool { return m.bytes > MailboxLimit || m.crowded }
 
 // flowing reports whether the queue delivers from a backlog so large that slowing its publishers down costs nothing; m.mu is held.
 func (m *mailbox) flowing() bool {
@@ -162,7 +166,7 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 	if state.delivered {
 		m.delivered = time.Now()
 	}
-	m.readyBytes = state.readyBytes
+	m.readyBytes, m.crowded = state.readyBytes, state.crowded
 	if m.drained != nil {
 		close(m.drained)
 		m.drained = nil
@@ -182,6 +186,7 @@ type runnerState struct {
 	busy       bool // it has deliveries left to make
 	delivered  bool // it delivered something in the turn before
 	readyBytes int
+	crowded    bool
 }
 
 // shut closes the mailbox: no message gets a number any more. Commands are still taken, each answers that the queue is closed.

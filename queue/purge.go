@@ -28,6 +28,8 @@ func (p *purge) run(q *Queue) {
 	}
 	if !p.begun {
 		p.begun, p.below = true, q.next
+		p.count = q.dropAway()
+		q.counted.Purged += uint64(p.count)
 	}
 	before := p.count
 	for {
@@ -40,8 +42,8 @@ func (p *purge) run(q *Queue) {
 			q.post(p) // goes on in the next turn; the runner is right here
 			break
 		}
-		q.readyBytes -= len(e.message) + entryOverhead
-		if e.logged {
+		q.weigh(e, -e.size())
+		if e.stored() {
 			q.tell(n)
 		}
 		q.releases.add(e.chunk)

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"leveret/amqp"
@@ -17,7 +18,8 @@ type Options struct {
 	SingleActiveConsumer bool
 	Arguments            amqp.Table
 	Ledger               *Ledger // where the queue leaves its totals when it closes; may be nil
-	Log                  Log     // of a durable queue: what keeps its persistent messages; nil for none
+	Log                  Log     // what keeps the persistent messages of a durable queue, and those that are too many for the memory; nil for none
+	Budget               *Budget // that the queue shares with others; nil for none
 }
 
 // Counts is what a queue holds at one moment.
@@ -32,23 +34,26 @@ type Queue struct {
 	opts     Options
 	mailbox  mailbox
 	lifetime atomic.Uint64
-	untended atomic.Bool // messages came since the last Tend
+	untended atomic.Bool  // messages came since the last Tend
+	obeyed   atomic.Int32 // the budget's shift that the windows obey
 	stats    stats
+	logging  bool           // persistent messages are in the log
+	reads    sync.WaitGroup // goroutines that read or write for the queue
 
 	// Owned by whoever runs the queue.
-	window     Window[entry]
-	readyBytes int
-	unacked    int
-	consumers  consumers
-	closed     bool
-	touched    []Outbox
-	budget     int  // messages that may still be delivered in this turn
-	delivered  bool // something was delivered in this turn
-	counted    Totals
-	next       uint64 // number of the next message to be put into the window
-	keeper     keeper
-	settled    settled
-	releases   releases
+	window    Window[entry]
+	unacked   int
+	consumers consumers
+	closed    bool
+	touched   []Outbox
+	budget    int  // messages that may still be delivered in this turn
+	delivered bool // something was delivered in this turn
+	counted   Totals
+	next      uint64 // number of the next message to be put into the window
+	keeper    keeper
+	settled   settled
+	paging
+	releases releases
 }
 
 // entry is one message in its place.
@@ -56,13 +61,17 @@ type entry struct {
 	message     amqp.Message
 	chunk       *Chunk // that the message stands in, nil if it has memory of its own
 	redelivered bool
-	logged      bool // the log holds it and has to be told when it is done with
+	logged      bool // the log has it too
+	spilled     bool // it was put aside once, and the store has it too
+	tail        bool // it counts for the tail of the queue
 }
 
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
 	q := &Queue{opts: opts}
 	q.mailbox.next = 1 // the store keeps 0 for "not taken"
+	q.logging = opts.Durable && opts.Log != nil
+	q.store = opts.ID
 	return q
 }
 

@@ -28,12 +28,12 @@ func (r *remove) run(q *Queue) {
 	switch {
 	case q.closed:
 		r.err = ErrClosed
-	case r.ifEmpty && q.window.Marked() > 0:
+	case r.ifEmpty && q.ready() > 0:
 		r.err = amqp.QueueNotEmpty(q.opts.Name, q.opts.VHost)
 	case r.ifUnused && len(q.consumers.all) > 0:
 		r.err = amqp.QueueInUse(q.opts.Name, q.opts.VHost)
 	default:
-		r.ready = q.window.Marked()
+		r.ready = q.ready()
 		q.close()
 	}
 }
@@ -48,8 +48,8 @@ func (q *Queue) close() {
 		c.Receiver.Cancelled()
 	}
 	q.consumers = consumers{}
-	q.window = Window[entry]{}
-	q.readyBytes, q.unacked = 0, 0
+	q.unacked = 0
+	q.forget()
 	q.settled = q.settled[:0] // the store drops the queue as a whole
 	totals := q.counted
 	q.counted = Totals{}

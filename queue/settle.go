@@ -50,7 +50,7 @@ func (s *Settlement) Add(n uint64) {
 // Log puts the settlement, which is for this queue, into a batch of the log, so that it shares the fate of what else is there; the queue does not
 // tell the log again then.
 func (s *Settlement) Log(q *Queue, b *store.Batch) {
-	if q.opts.Log != nil && s.Outcome != Requeue && !q.Closed() {
+	if q.logging && s.Outcome != Requeue && !q.Closed() {
 		b.Settle(q.opts.ID, s.ranges)
 		s.logged = true
 	}
@@ -72,27 +72,33 @@ func (s *Settlement) run(q *Queue) {
 
 func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 	for n := r.First; n <= r.Last; n++ {
+		if size, ok := q.takeBack(n); ok {
+			q.unacked--
+			if o == Requeue {
+				q.giveBack(n, size)
+			} else if !logged || q.spilled {
+				q.tell(n)
+			}
+			continue
+		}
 		if o != Requeue {
-			q.drop(n, logged)
+			q.drop(n)
 			continue
 		}
 		if e := q.window.At(n); e != nil {
 			e.redelivered = true
 			q.window.Mark(n)
-			q.readyBytes += len(e.message) + entryOverhead
+			q.weigh(e, e.size())
 			q.unacked--
 		}
 	}
 }
 
-// drop removes a delivered message for good; logged says that the log knows.
-func (q *Queue) drop(n uint64, logged bool) {
+// drop removes for good a delivered message that the store does not have.
+func (q *Queue) drop(n uint64) {
 	e := q.window.At(n)
 	if e == nil {
 		return
-	}
-	if e.logged && !logged {
-		q.tell(n)
 	}
 	q.releases.add(e.chunk)
 	q.window.Remove(n)

@@ -15,6 +15,7 @@ type Totals struct {
 	Requeued      uint64
 	Rejected      uint64 // settled without requeue
 	Purged        uint64
+	Damaged       uint64 // found unreadable on disk
 }
 
 // Stats is a queue's figures as of its last turn.
@@ -28,7 +29,7 @@ type Stats struct {
 type stats struct {
 	ready, unacked, consumers, readyBytes atomic.Int64
 
-	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged atomic.Uint64
+	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged, damaged atomic.Uint64
 }
 
 // Stats returns the figures of the last turn, without asking the queue.
@@ -39,7 +40,7 @@ func (q *Queue) Stats() Stats {
 		Totals: Totals{
 			Published: s.published.Load(), Delivered: s.delivered.Load(), DeliveredAuto: s.deliveredAuto.Load(),
 			Got: s.got.Load(), GotAuto: s.gotAuto.Load(), GetEmpty: s.getEmpty.Load(), Redelivered: s.redelivered.Load(),
-			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(),
+			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(), Damaged: s.damaged.Load(),
 		},
 		ReadyBytes: int(s.readyBytes.Load()),
 	}
@@ -48,10 +49,10 @@ func (q *Queue) Stats() Stats {
 // publishStats makes the runner's figures visible; called at the end of a turn.
 func (q *Queue) publishStats() {
 	s, t := &q.stats, &q.counted
-	s.ready.Store(int64(q.window.Marked()))
+	s.ready.Store(int64(q.ready()))
 	s.unacked.Store(int64(q.unacked))
 	s.consumers.Store(int64(len(q.consumers.all)))
-	s.readyBytes.Store(int64(q.readyBytes))
+	s.readyBytes.Store(int64(q.resident() + q.awayBytes))
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -63,6 +64,7 @@ func (q *Queue) publishStats() {
 	set(&s.requeued, t.Requeued)
 	set(&s.rejected, t.Rejected)
 	set(&s.purged, t.Purged)
+	set(&s.damaged, t.Damaged)
 }
 
 // set avoids the bus traffic of storing what is there already: most counters stand still in a turn.

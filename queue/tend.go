@@ -21,7 +21,7 @@ type keeper struct {
 // Tend makes the queue copy what it has held for longer than the time since the last Tend. It is called about once a second, does not
 // wait, and costs nothing when there is nothing to copy.
 func (q *Queue) Tend() {
-	if q.untended.CompareAndSwap(true, false) && q.post(tend{}) {
+	if (q.untended.CompareAndSwap(true, false) || int(q.obeyed.Load()) != q.shift()) && q.post(tend{}) {
 		go q.Run()
 	}
 }
@@ -33,6 +33,10 @@ func (tend) run(q *Queue) {
 	if q.closed {
 		return
 	}
+	q.broken, q.full = false, false
+	q.shrink()
+	q.report(true)
+	q.spill()
 	copied, bytes := 0, 0
 	for copied < tendMessages && bytes < tendBytes {
 		n, e, ok := q.window.NextFrom(k.done)

@@ -18,7 +18,7 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
 	t := turns.Get().(*taken)
-	state := runnerState{busy: q.canDeliver(), delivered: q.delivered, readyBytes: q.readyBytes}
+	state := runnerState{busy: q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded()}
 	q.delivered = false
 	more := q.mailbox.take(t, state)
 	if more {
@@ -43,10 +43,13 @@ func (q *Queue) work(t *taken) {
 	}
 	clear(t.commands)
 	t.commands = t.commands[:0]
+	q.serveGets()
 	q.deliver()
+	q.readAhead()
 	q.tellLog()
 	t.settled, q.settled = q.settled[:0], nil
 	q.releases.flush()
+	q.report(false)
 	q.publishStats()
 	q.flush()
 }
@@ -60,9 +63,10 @@ func (q *Queue) enqueue(b *Batch) {
 	passed := q.pass(b)
 	for i := passed; i < len(b.messages); i++ {
 		m := &b.messages[i]
-		q.window.Put(b.first+uint64(i), q.entryOf(m), true)
-		q.readyBytes += len(m.message) + entryOverhead
+		q.add(b.first+uint64(i), q.entryOf(m))
 	}
+	q.trim()
+	q.spill()
 	q.next = b.first + uint64(len(b.messages))
 	if !q.untended.Load() {
 		q.untended.Store(true)

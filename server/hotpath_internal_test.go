@@ -75,8 +75,9 @@ func benchmarkFlow(b *testing.B, size int, noAck bool) {
 			c.publisher.settles = append(c.publisher.settles, settle{c.last, c.last.deliveryTag, amqp.MethodBasicAck, queue.Ack, true})
 		}
 		out := c.out.takeLocked()
-		c.out.wroteLocked(&out)
+		_, waiters := c.out.wroteLocked(&out)
 		c.out.mu.Unlock()
+		resume(waiters)
 		giveBuffer(out.bytes)
 		c.wait() // as the reader does, or the queue falls behind without bound
 	}

@@ -32,6 +32,7 @@ type Server struct {
 	users   *auth.Authenticator
 	log     *slog.Logger
 	memory  *memory
+	budget  *queue.Budget // of what the queues keep in memory
 	replies replies
 
 	ids         atomic.Uint64
@@ -66,12 +67,13 @@ func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
 		memory:      &memory{limit: o.MemoryLimit},
+		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		stop:        make(chan struct{}),
 	}
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
 	recovery := vhost.NewRecovery(d.Store)
-	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store, Recovery: recovery, Log: d.Log})
+	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store, Recovery: recovery, Budget: s.budget, Log: d.Log})
 	if err != nil {
 		return nil, fmt.Errorf("open virtual host '/': %w", err)
 	}
@@ -213,6 +215,12 @@ func (s *Server) forgetRunning() {
 // tendInterval is how often queues are asked to copy what they hold out of the publishers' chunks.
 const tendInterval = time.Second
 
+// budgetShare of budgetDivisor parts of the memory limit are what queues may keep in memory.
+const (
+	budgetShare   = 2
+	budgetDivisor = 5
+)
+
 // tend looks after the queues in the background.
 func (s *Server) tend() {
 	tick := time.NewTicker(tendInterval)
@@ -223,6 +231,7 @@ func (s *Server) tend() {
 			return
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
+			s.budget.Adjust()
 			s.vhosts.Range(func(_, v any) bool {
 				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
 					q.Tend()

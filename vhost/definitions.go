@@ -154,18 +154,25 @@ func (v *VHost) loadQueues() error {
 	if err != nil {
 		return err
 	}
-	var queues []*comeback
+	queues, messages := 0, uint64(0)
 	err = v.loadRecords(v.queueBucket(), func(name string, fields, arguments amqp.Table) error {
 		opts := v.completeQueue(queue.Options{
 			Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
 		})
-		queues = append(queues, &comeback{opts: opts, state: v.opts.Recovery.claim(opts.ID), returned: returned[returnedKey(opts.ID)]})
+		state := v.opts.Recovery.claim(opts.ID)
+		q := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
+		if e := v.queues.reserve(name); e != nil {
+			e.bearer.Store(q)
+			e.turn.Unlock()
+		}
+		queues++
+		messages += state.Messages
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil && queues > 0 {
+		v.opts.Log.Info("queues recovered", "vhost", v.opts.Name, "queues", queues, "messages", messages)
 	}
-	return v.recoverQueues(queues)
+	return err
 }
 
 // loadBindings restores the bindings. A record whose source or destination is gone, which a crash may leave behind, is deleted.

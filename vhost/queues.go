@@ -130,9 +130,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
 	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
-	if opts.Durable {
-		opts.Log = v.opts.Store
-	}
+	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
 	return opts
 }
 

@@ -1,13 +1,9 @@
 package vhost_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"leveret/amqp"
 	"leveret/queue"
@@ -183,42 +179,4 @@ func TestUnclaimedMessagesGo(t *testing.T) {
 	if len(found) != 1 || found[0] != kept.Options().ID {
 		t.Errorf("the store has queues %v, want %d alone", found, kept.Options().ID)
 	}
-}
-
-// slowDisk takes its time for each read.
-type slowDisk struct {
-	*disk
-	states []store.QueueState
-}
-
-func (d *slowDisk) Queues(each func(store.QueueState)) {
-	for _, q := range d.states {
-		each(q)
-	}
-}
-
-func (d *slowDisk) Read(uint64, []store.Range, int) (store.Window, error) {
-	time.Sleep(5 * time.Second)
-	return store.Window{Next: 2, Lost: []store.Range{{First: 1, Last: 1}}}, nil
-}
-
-func TestLongRecoveryTellsHowFarItIs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &slowDisk{disk: newDisk()}
-		h := openHost(t, d.disk)
-		for _, name := range []string{"a", "b", "c"} {
-			id := h.queue(name).Options().ID
-			d.states = append(d.states, store.QueueState{ID: id, Next: 2, Live: []store.Range{{First: 1, Last: 1}}, Messages: 1})
-		}
-		var text bytes.Buffer
-		log := slog.New(slog.NewTextHandler(&text, nil))
-		if _, err := vhost.New(vhost.Options{Name: "/", Store: d, Log: log}); err != nil {
-			t.Fatal(err)
-		}
-		for want, least := range map[string]int{"recovering queues": 2, "queues recovered": 1, "damaged on disk": 3, "lost=3": 1} {
-			if n := strings.Count(text.String(), want); n < least {
-				t.Errorf("%q is logged %d times:\n%s", want, n, &text)
-			}
-		}
-	})
 }

@@ -17,6 +17,8 @@ type Options struct {
 	Store store.Store
 	// Recovery is what the store found of queues; nil if this is its only virtual host, and what it does not claim stays.
 	Recovery *Recovery
+	// Budget is what the queues share of the memory; nil for no limit.
+	Budget *queue.Budget
 	// Log is told of the recovery; nil for nobody.
 	Log *slog.Logger
 	// DefaultQueueType is the type of queues that are declared without one: "classic" (also when empty), "quorum" or "stream". Queues

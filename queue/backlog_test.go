@@ -1,0 +1,179 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"leveret/amqp"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// backlog is a durable queue on a disk, to be filled and drained.
+type backlog struct {
+	t      testing.TB
+	disk   *store.Disk
+	synced chan struct{}
+	q      *queue.Queue
+}
+
+func newBacklog(t testing.TB) *backlog {
+	disk, err := store.Open(t.TempDir(), store.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &backlog{t: t, disk: disk, synced: make(chan struct{}, 1)}
+	disk.OnDurable(func() {
+		select {
+		case b.synced <- struct{}{}:
+		default:
+		}
+	})
+	b.q = queue.New(queue.Options{Name: "q", ID: disk.NextQueueID(), Durable: true, Log: disk})
+	t.Cleanup(func() {
+		b.q.Returned()
+		if err := disk.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// fill publishes persistent messages in batches, each in a publisher's chunk, and returns when all are on disk.
+func (b *backlog) fill(messages, size int) {
+	m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, []byte("q")), 0, 0))
+	m.SetProperties(2, &amqp.PropertyIndex{DeliveryMode: amqp.Persistent}, 0)
+	m = append(m, make([]byte, size)...)
+	chunk := queue.NewChunk()
+	var logged store.Batch
+	var last store.LSN
+	for messages > 0 {
+		batch := queue.NewBatch()
+		for full := false; !full && messages > 0; messages-- {
+			if cap(chunk.Bytes)-len(chunk.Bytes) < len(m) {
+				chunk.Retire()
+				chunk = queue.NewChunk()
+			}
+			start := len(chunk.Bytes)
+			chunk.Bytes = append(chunk.Bytes, m...)
+			chunk.Hold(1)
+			copied := amqp.Message(chunk.Bytes[start:len(chunk.Bytes):len(chunk.Bytes)])
+			logged.Publish(copied, 0)
+			logged.To(b.q.Options().ID)
+			full = batch.Add(copied, chunk)
+		}
+		run := false
+		last = b.disk.Append(&logged, func() {
+			var first uint64
+			first, run = b.q.Push(batch)
+			for i := range logged.Pairs() {
+				logged.Pairs()[i].Seq = first + uint64(i)
+			}
+		})
+		if run {
+			b.q.RunHere()
+		}
+		for b.disk.Pressure() {
+			<-b.synced
+		}
+	}
+	chunk.Retire()
+	for b.disk.Durable() < last {
+		<-b.synced
+	}
+}
+
+// drainer takes everything and acknowledges two hundred at a time.
+type drainer struct {
+	q        *queue.Queue
+	consumer queue.Consumer
+	settle   *queue.Settlement
+	held     int
+	left     int
+	done     chan struct{}
+}
+
+func (*drainer) Lock()       {}
+func (*drainer) Unlock()     {}
+func (*drainer) Touch() bool { return false }
+func (*drainer) Flush(bool)  {}
+func (*drainer) Cancelled()  {}
+
+func (d *drainer) Deliver(seq uint64, m amqp.Message, _ bool) bool {
+	if d.settle == nil {
+		d.settle = queue.NewSettlement(&d.consumer, queue.Ack)
+	}
+	d.settle.Add(seq)
+	d.held++
+	if d.left--; d.held == 200 || d.left == 0 {
+		d.q.Settle(d.settle)
+		d.settle, d.held = nil, 0
+	}
+	if d.left == 0 {
+		close(d.done)
+	}
+	return true
+}
+
+func (b *backlog) drain(messages int) {
+	d := &drainer{q: b.q, left: messages, done: make(chan struct{})}
+	d.consumer = queue.Consumer{Tag: "c", Outbox: d, Receiver: d}
+	if err := b.q.Consume(&d.consumer, func() {}); err != nil {
+		b.t.Fatal(err)
+	}
+	<-d.done
+	b.q.Cancel(&d.consumer, func() {})
+	if n, err := b.q.Counts(); err != nil || n.Ready+n.Unacked != 0 {
+		b.t.Fatalf("%+v are left, %v", n, err)
+	}
+}
+
+// BenchmarkDrain compares the rate at which a queue is drained that fits into memory with that of one which does not.
+func BenchmarkDrain(b *testing.B) {
+	for _, length := range []int{1000, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(length), func(b *testing.B) {
+			log := newBacklog(b)
+			b.SetBytes(1024)
+			for n := 0; n < b.N; n += length {
+				b.StopTimer()
+				log.fill(length, 1024)
+				b.StartTimer()
+				log.drain(length)
+			}
+		})
+	}
+}
+
+// TestMemoryOfALongQueue measures by how much the heap grows with the length of a queue that is far too long for the memory.
+func TestMemoryOfALongQueue(t *testing.T) {
+	const (
+		step     = 400_000
+		steps    = 5
+		mostEach = 0.5 // bytes a message
+	)
+	b := newBacklog(t)
+	b.fill(step, 16) // windows are full
+	before := heap()
+	for range steps {
+		b.fill(step, 16)
+	}
+	grown := float64(heap()) - float64(before)
+	if each := grown / (steps * step); each > mostEach {
+		t.Errorf("%.2f bytes a message", each)
+	} else {
+		t.Logf("%.2f bytes a message", each)
+	}
+	b.drain(step * (steps + 1))
+}
+
+// heap is how much memory is in use after a collection.
+func heap() uint64 {
+	var m runtime.MemStats
+	for range 3 { // what pools hold goes in the second one
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
