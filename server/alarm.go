@@ -52,6 +52,12 @@ func (c *connection) hold() {
 	c.out.Flush(true)
 	c.publisher.release()
 	c.in.shrink()
+	c.standStill(alarm, func() bool { return false })
+}
+
+// standStill keeps the reader until the alarm is over or the connection is to end. Once a second it asks whether the client has hung up or
+// the wait is hopeless, and ends the connection then.
+func (c *connection) standStill(alarm <-chan struct{}, hopeless func() bool) {
 	tick := time.NewTicker(hungUpInterval)
 	defer tick.Stop()
 	for {
@@ -62,7 +68,7 @@ func (c *connection) hold() {
 			return
 		case <-tick.C:
 		}
-		if c.out.hungUp() {
+		if c.out.hungUp() || hopeless() {
 			c.out.Conn.Close()
 			return
 		}
@@ -87,29 +93,13 @@ func (c *connection) holdHalfRead() {
 	m.halfRead.Add(int64(size))
 	defer m.halfRead.Add(-int64(size))
 	begun := time.Now()
-	tick := time.NewTicker(hungUpInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-alarm:
-			return
-		case <-c.stop:
-			return
-		case <-tick.C:
+	c.standStill(alarm, func() bool {
+		if time.Since(begun) < halfReadPatience || m.limit == 0 || uint64(m.halfRead.Load()) <= m.limit/halfReadShare {
+			return false
 		}
-		if c.out.hungUp() {
-			c.out.Conn.Close()
-			return
-		}
-		if time.Since(begun) < halfReadPatience {
-			continue
-		}
-		if m.limit > 0 && uint64(m.halfRead.Load()) > m.limit/halfReadShare {
-			c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
-			c.out.Conn.Close()
-			return
-		}
-	}
+		c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
+		return true
+	})
 }
 
 // halfReadShare is which part of the memory limit half-read messages may take for longer than their patience.
