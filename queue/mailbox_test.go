@@ -167,7 +167,7 @@ func full(t *testing.T) *rig {
 	for ; !g.Pressed(); pushed += size {
 		b := queue.NewBatch()
 		b.Add(make(amqp.Message, size), nil)
-		if _, run := g.Push(b); run != (pushed == 0) {
+		if r := g.Push(b); r.Run != (pushed == 0) {
 			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, run)
 		}
 	}

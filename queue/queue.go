@@ -38,6 +38,7 @@ type Queue struct {
 	obeyed   atomic.Int32 // the budget's shift that the windows obey
 	stats    stats
 	logging  bool           // persistent messages are in the log
+	tagger   tagger         // of a queue whose order depends on more than the place, else nil
 	reads    sync.WaitGroup // goroutines that read or write for the queue
 
 	// Owned by whoever runs the queue.
@@ -60,6 +61,7 @@ type Queue struct {
 type entry struct {
 	message     amqp.Message
 	chunk       *Chunk // that the message stands in, nil if it has memory of its own
+	tag         uint32
 	redelivered bool
 	logged      bool // the log has it too
 	spilled     bool // it was put aside once, and the store has it too
