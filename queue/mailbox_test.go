@@ -168,7 +168,7 @@ func full(t *testing.T) *rig {
 		b := queue.NewBatch()
 		b.Add(make(amqp.Message, size), nil)
 		if r := g.Push(b); r.Run != (pushed == 0) {
-			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, run)
+			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, r.Run)
 		}
 	}
 	if pushed <= queue.MailboxLimit-size || pushed > queue.MailboxLimit+size {
