@@ -33,7 +33,7 @@ type opening struct {
 	user       string
 	password   string // the user's name if empty
 	vhost      string // "/" if empty
-	plain      bool // without capabilities
+	plain      bool   // without capabilities
 	frameMax   uint32
 	channelMax uint16
 	heartbeat  uint16

@@ -72,7 +72,7 @@ func TestVHostsAreMadeAndKept(t *testing.T) {
 		t.Errorf("after a restart there are %q", got)
 	}
 	v := r.VHost("orders")
-	if got := v.Metadata(); fmt.Sprint(got.Description, got.Tags, got.DefaultQueueType, *got.Protected, got.Tracing) != "orders [a b] quorum true true" {
+	if got := v.Metadata(); fmt.Sprintln(got.Description, got.Tags, got.DefaultQueueType, *got.Protected, got.Tracing) != "orders [a b] quorum true true\n" {
 		t.Errorf("metadata %+v", got)
 	}
 	if got := v.Limits(); got[vhost.MaxQueues] != 7 || len(got) != 1 {
