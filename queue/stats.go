@@ -16,6 +16,9 @@ type Totals struct {
 	Rejected      uint64 // settled without requeue
 	Purged        uint64
 	Damaged       uint64 // found unreadable on disk
+
+	DeadLettered [reasons]uint64 // that went to another queue, or left for one, by reason
+	Dropped      [reasons]uint64 // that died for good, by reason
 }
 
 // Stats is a queue's figures as of its last turn.
