@@ -20,6 +20,7 @@ var homes = []home{
 	{module: "github.com/spf13/pflag", in: []string{"cmd/broker"}},
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},
 	{module: "go.uber.org/goleak", tests: true},
+	{module: "golang.org/x/crypto", in: []string{"auth"}},
 	{module: "golang.org/x/sys", in: []string{"server", "store"}},
 	{module: "pgregory.net/rapid", tests: true},
 }
