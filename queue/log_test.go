@@ -27,6 +27,12 @@ func (l *fakeLog) Settle(queue uint64, ranges []store.Range) {
 
 func (l *fakeLog) Scan(uint64, []store.Range, func(store.Info) bool) error { return l.failure }
 
+func (l *fakeLog) Annotate(queue uint64, notes []store.Note) {
+	for _, n := range notes {
+		l.told = append(l.told, fmt.Sprintf("note %d:%d=%x", queue, n.Seq, n.Data))
+	}
+}
+
 func (l *fakeLog) NextQueueID() uint64 { return 8 }
 
 func (l *fakeLog) Discard(queue uint64, ranges []store.Range) {
@@ -239,7 +245,7 @@ func TestRecover(t *testing.T) {
 	for _, call := range l.told {
 		all = append(all, strings.TrimPrefix(call, "7:"))
 	}
-	if got := strings.Join(all, ","); got != "2-2,3-3,8-8,4-5,9-9,11-11,20-20" {
+	if got := strings.Join(all, ","); got != "2-2,3-3,4-4,8-8,5-5,9-9,11-11,20-20" {
 		t.Errorf("the log was told %s", got)
 	}
 	if l.reads < 3 {

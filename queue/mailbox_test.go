@@ -12,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"leveret/amqp"
 	"leveret/queue"
 )
 

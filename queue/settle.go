@@ -12,11 +12,16 @@ type Outcome uint8
 const (
 	// Ack removes it: it was processed.
 	Ack Outcome = iota
-	// Requeue puts it back to its own place, marked as redelivered.
+	// Requeue puts it back to its own place, marked as redelivered: its consumer failed with it.
 	Requeue
 	// Reject removes it unprocessed.
 	Reject
+	// Return is Requeue without blame: the consumer gave the message back, or was too slow with it.
+	Return
 )
+
+// back reports whether the message stays in the queue.
+func (o Outcome) back() bool { return o == Requeue || o == Return }
 
 // Settlement settles deliveries of one consumer, or of gets, on one queue. Get one from NewSettlement, fill it, and hand it to
 // Queue.Settle, which owns it from then on.
@@ -53,7 +58,7 @@ func (s *Settlement) Log(q *Queue, b *store.Batch) {
 	if s.Outcome == Reject && q.opts.Forwarder != nil {
 		return // it leaves the queue when it has got where it goes
 	}
-	if q.logging && s.Outcome != Requeue && !q.Closed() {
+	if q.logging && !s.Outcome.back() && !q.Closed() {
 		b.Settle(q.opts.ID, s.ranges)
 		s.logged = true
 	}
@@ -85,7 +90,7 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 			continue
 		}
 		q.unacked--
-		if o == Requeue {
+		if o.back() {
 			e.redelivered = true
 			q.window.Mark(n)
 			q.weigh(e, e.size())
@@ -106,7 +111,7 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 	tag := q.lentTag(n)
 	switch {
-	case o == Requeue:
+	case o.back():
 		q.giveBack(n, size, tag)
 	case o == Reject && !logged:
 		q.partUnread(n, Rejected)
@@ -120,7 +125,7 @@ func (q *Queue) tally(s *Settlement) {
 	switch s.Outcome {
 	case Ack:
 		q.counted.Acked += uint64(s.count)
-	case Requeue:
+	case Requeue, Return:
 		q.counted.Requeued += uint64(s.count)
 	case Reject:
 		q.counted.Rejected += uint64(s.count)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"leveret/amqp"
 	"leveret/queue"
 )
 
