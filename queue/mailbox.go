@@ -194,8 +194,8 @@ type runnerState struct {
 	delivered  bool // it delivered something in the turn before
 	readyBytes int
 	crowded    bool
-	ready      int // messages
-	bodies     int // bytes of their bodies
+	ready      int   // messages
+	bodies     int64 // bytes of their bodies
 }
 
 // shut closes the mailbox: no message gets a number any more. Commands are still taken, each answers that the queue is closed.
