@@ -31,7 +31,8 @@ type publisher struct {
 	filled    []*target // with messages to hand over
 	bytes     int       // of them
 	gone      uint64    // messages for queues that had closed
-	refusals  []refusal // by queues that are full
+	refusals  []refusal // by queues that are full, or by a virtual host that is
+	overQuota bool      // the virtual host is, as of the beginning of this batch
 	origin    queue.Origin
 	published bool        // something was published since the last look at the alarm
 	appended  bool        // and something into the log
@@ -155,6 +156,10 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		c.unroutable(ch, m, mandatory)
 		return
 	}
+	if p.overQuota {
+		p.refuse(ch, nil)
+		return
+	}
 	tag := uint32(0)
 	if r.tagged {
 		tag = c.tag(m, r.targets)
@@ -162,7 +167,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
 		if t.full() {
-			p.refuse(ch, t)
+			p.refuse(ch, t.queue)
 			continue
 		}
 		if t.batch == nil {

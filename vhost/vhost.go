@@ -45,6 +45,7 @@ type VHost struct {
 	ledger    queue.Ledger       // what the queues did that are gone
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
+	full      atomic.Bool // it holds as much as its limits allow
 	gone      atomic.Bool // it is being deleted: nothing is made in it any more
 }
 
