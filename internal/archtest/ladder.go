@@ -26,7 +26,10 @@ var rungs = []rung{
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
-	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
+	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
+	{"cmd/broker/admin", []string{"ctl"}},
+	{"cmd/broker/rabbitmqctl", []string{"ctl"}},
+	{"cmd/broker", []string{"cmd/broker/admin", "cmd/broker/rabbitmqctl", "ctl", "config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
 }
