@@ -20,6 +20,7 @@ const (
 // UsageError is a command line that can't be understood.
 type UsageError struct{ Text string }
 
+// Error is the sentence for people.
 func (e *UsageError) Error() string { return e.Text }
 
 // ExitCode is what a command ends with.
@@ -34,6 +35,7 @@ type Refusal struct {
 	Body   []byte
 }
 
+// Error is the broker's reason, or what it answered if it gave none.
 func (e *Refusal) Error() string {
 	if e.Reason == "" {
 		return fmt.Sprintf("%s %s: the broker answered %d %s", e.Method, e.Path, e.Status, http.StatusText(e.Status))
@@ -82,6 +84,7 @@ type Unavailable struct {
 	Late  bool // the time was over
 }
 
+// Error says that there is no answer, and why.
 func (e *Unavailable) Error() string {
 	if e.Late {
 		return "the broker did not answer in time"
@@ -89,6 +92,7 @@ func (e *Unavailable) Error() string {
 	return "the broker does not answer: " + e.Cause.Error()
 }
 
+// Unwrap is the cause.
 func (e *Unavailable) Unwrap() error { return e.Cause }
 
 // ExitCode is what a command ends with.
