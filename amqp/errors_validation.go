@@ -78,22 +78,22 @@ func DetailRetryMax(longest, shortest int64) string {
 	return fmt.Sprintf("delayed-retry-max (%d) must not be smaller than delayed-retry-min (%d)", longest, shortest)
 }
 
-// DetailNumber, DetailText, DetailBoolean and DetailList are the details of a value of another type.
+// DetailNumber is the detail of a value that is no number where one must be.
 func DetailNumber(key string, v any) string {
 	return fmt.Sprintf("%s should be a number, actually was %s", key, FormatTerm(v))
 }
 
-// DetailText is like DetailNumber.
+// DetailText is like DetailNumber, for a text.
 func DetailText(key string, v any) string {
 	return fmt.Sprintf("%s should be binary, actually was %s", key, FormatTerm(v))
 }
 
-// DetailBoolean is like DetailNumber.
+// DetailBoolean is like DetailNumber, for a boolean.
 func DetailBoolean(key string, v any) string {
 	return fmt.Sprintf("%s should be boolean, actually was %s", key, FormatTerm(v))
 }
 
-// DetailList is like DetailNumber.
+// DetailList is like DetailNumber, for a list.
 func DetailList(key string, v any) string {
 	return fmt.Sprintf("%s should be list, actually was %s", key, FormatTerm(v))
 }

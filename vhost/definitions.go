@@ -163,6 +163,7 @@ func (v *VHost) loadQueues() error {
 		q := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
 		if e := v.queues.reserve(name); e != nil {
 			e.bearer.Store(q)
+			v.obey(e, q)
 			e.turn.Unlock()
 		}
 		queues++

@@ -2,7 +2,11 @@ package vhost
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
+
+	"leveret/amqp"
 )
 
 // plain brings a value that came out of JSON, by whatever way, to the few types that the package works with: nil, bool, string, int64 for
@@ -61,4 +65,26 @@ func plainOther(v any) any {
 		return nil
 	}
 	return plain(decoded)
+}
+
+// maxFieldName is how long, in bytes, the name of a field may be.
+const maxFieldName = 255
+
+// fieldValue is a plain value as the value of a field.
+func fieldValue(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make(amqp.Array, len(v))
+		for i, item := range v {
+			list[i] = fieldValue(item)
+		}
+		return list
+	case map[string]any:
+		table := make(amqp.Table, 0, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			table = append(table, amqp.Field{Name: key[:min(len(key), maxFieldName)], Value: fieldValue(v[key])})
+		}
+		return table
+	}
+	return v
 }
