@@ -1,27 +1,10 @@
 package server
 
-import "net"
-
 // The limits that tests measure against.
 const (
 	DeliveryLimit = deliveryLimit
 	ReplyLimit    = replyLimit
 )
-
-// ServeConn lets a client in that comes over any connection, as accept does with those of the listeners. It reports whether the server
-// takes clients.
-func (s *Server) ServeConn(nc net.Conn) bool {
-	c := s.newConnection(nc)
-	if !s.add(c) {
-		nc.Close()
-		return false
-	}
-	s.readers.Go(func() {
-		c.serve()
-		s.remove(c)
-	})
-	return true
-}
 
 // Waiting is what waits in the outboxes of all connections, in bytes: everything, and of it the deliveries to consumers.
 func (s *Server) Waiting() (all, deliveries int) {
