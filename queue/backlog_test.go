@@ -67,7 +67,8 @@ func (b *backlog) fill(messages, size int) {
 		run := false
 		last = b.disk.Append(&logged, func() {
 			var first uint64
-			first, run = b.q.Push(batch)
+			r := b.q.Push(batch)
+			first, run = r.First, r.Run
 			for i := range logged.Pairs() {
 				logged.Pairs()[i].Seq = first + uint64(i)
 			}

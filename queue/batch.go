@@ -12,6 +12,8 @@ const BatchMessages = 256
 // Batch is what a publisher gathers for one queue before it hands it over. It belongs to the publisher until Push, to the queue after.
 type Batch struct {
 	messages []item
+	tags     []uint32 // of the messages of a tagged queue, see Queue.Tagged
+	refused  []item   // what the queue had no room for and is to be dead-lettered
 	bytes    int
 	first    uint64
 	next     *Batch
@@ -36,12 +38,27 @@ func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) {
 	return len(b.messages) == BatchMessages
 }
 
+// AddTagged is Add for a queue that is Tagged.
+func (b *Batch) AddTagged(m amqp.Message, k *Chunk, tag uint32) (full bool) {
+	b.tags = append(b.tags, tag)
+	return b.Add(m, k)
+}
+
+// tag is what AddTagged was given for a message, else 0.
+func (b *Batch) tag(i int) uint32 {
+	if i < len(b.tags) {
+		return b.tags[i]
+	}
+	return 0
+}
+
 // Len is the number of messages in the batch.
 func (b *Batch) Len() int { return len(b.messages) }
 
 // free gives the batch back; it must keep no message alive.
 func (b *Batch) free() {
 	clear(b.messages)
-	b.messages, b.bytes, b.next = b.messages[:0], 0, nil
+	clear(b.refused)
+	b.messages, b.tags, b.refused, b.bytes, b.next = b.messages[:0], b.tags[:0], b.refused[:0], 0, nil
 	batches.Put(b)
 }

@@ -84,7 +84,7 @@ func BenchmarkDeliver(b *testing.B) {
 func deliver(b *testing.B, q *queue.Queue, sinks []*sink, batch int) {
 	b.ReportAllocs()
 	for n := 0; n < b.N; n += batch {
-		if _, run := q.Push(batchOf(batch)); run {
+		if r := q.Push(batchOf(batch)); r.Run {
 			q.Run()
 		}
 		for _, s := range sinks {
@@ -112,7 +112,7 @@ func BenchmarkFanout(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; n < b.N; n += 256 * len(queues) {
 		for _, q := range queues {
-			if _, run := q.Push(batchOf(256)); run {
+			if r := q.Push(batchOf(256)); r.Run {
 				q.Run()
 			}
 		}
@@ -130,7 +130,7 @@ func BenchmarkParallelPush(b *testing.B) {
 			if batch.Add(small, nil); batch.Len() < 256 {
 				continue
 			}
-			if _, run := q.Push(batch); run {
+			if r := q.Push(batch); r.Run {
 				q.RunHere()
 			}
 			q.WaitRoom(nil, queue.FlowWait)
@@ -145,7 +145,7 @@ func BenchmarkRequeue(b *testing.B) {
 	q := queue.New(queue.Options{})
 	s := newSinks(b, q, 1, false)[0]
 	for n := 0; n < messages; n += 100 {
-		if _, run := q.Push(batchOf(100)); run {
+		if r := q.Push(batchOf(100)); r.Run {
 			q.Run()
 		}
 	}

@@ -13,7 +13,7 @@ func (g *rig) inChunk(texts ...string) *queue.Chunk {
 	for _, text := range texts {
 		b.Add(build(k, text), k)
 	}
-	if _, run := g.Push(b); run {
+	if r := g.Push(b); r.Run {
 		g.Run()
 	}
 	k.Retire()
@@ -96,7 +96,7 @@ func TestChunkOfSeveralQueues(t *testing.T) {
 		g.start(queue.Consumer{Tag: "a", NoAck: true})
 		b := queue.NewBatch()
 		b.Add(m, k)
-		if _, run := g.Push(b); run {
+		if r := g.Push(b); r.Run {
 			g.Run()
 		}
 	}

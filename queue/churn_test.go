@@ -85,7 +85,7 @@ type churn struct {
 }
 
 func (u *churn) push(b *queue.Batch) {
-	if _, run := u.Push(b); run {
+	if r := u.Push(b); r.Run {
 		u.RunHere()
 	}
 }

@@ -219,7 +219,7 @@ func TestBudget(t *testing.T) {
 			logged.Publish(m, 0)
 			logged.To(7)
 			run := false
-			g.Append(&logged, func() { logged.Pairs()[0].Seq, run = r.Push(batch) })
+			g.Append(&logged, func() { got := r.Push(batch); logged.Pairs()[0].Seq, run = got.First, got.Run })
 			if run {
 				r.RunHere()
 			}

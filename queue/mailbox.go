@@ -32,6 +32,7 @@ type mailbox struct {
 	bytes    int
 	running  bool // somebody runs the queue, or has been told to
 	closed   bool
+	gate     *gate // of a queue that may refuse messages, else nil
 
 	// What the runner last said about its state, for the publishers' sake.
 	readyBytes int
@@ -40,18 +41,20 @@ type mailbox struct {
 	drained    chan struct{} // closed at the next turn; nil when no publisher waits
 }
 
-// Push hands a batch over. It returns the number that its first message got, the others follow without gaps; a closed queue gives no
-// numbers, drops the batch and returns 0. If run is true nobody runs the queue and the caller has to, by RunHere or Run.
-func (q *Queue) Push(b *Batch) (first uint64, run bool) {
+// Push hands a batch over; the receipt says which numbers its messages got. A closed queue gives no numbers and drops the batch.
+func (q *Queue) Push(b *Batch) (r Receipt) {
 	m := &q.mailbox
 	m.mu.Lock()
 	if m.closed {
 		m.mu.Unlock()
 		b.free()
-		return 0, false
+		return Receipt{}
 	}
-	first = m.next
-	b.first = first
+	if m.gate != nil {
+		m.gate.admit(b, &r, m.next)
+	}
+	r.First = m.next
+	b.first = r.First
 	m.next += uint64(len(b.messages))
 	m.bytes += b.bytes
 	if m.tail == nil {
@@ -60,9 +63,9 @@ func (q *Queue) Push(b *Batch) (first uint64, run bool) {
 		m.tail.next = b
 	}
 	m.tail = b
-	run, m.running = !m.running, true
+	r.Run, m.running = !m.running, true
 	m.mu.Unlock()
-	return first, run
+	return r
 }
 
 // post leaves a command. It returns true when the caller has to run the queue, as Push does.
@@ -167,6 +170,9 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 		m.delivered = time.Now()
 	}
 	m.readyBytes, m.crowded = state.readyBytes, state.crowded
+	if m.gate != nil {
+		m.gate.turn(state)
+	}
 	if m.drained != nil {
 		close(m.drained)
 		m.drained = nil
@@ -187,6 +193,8 @@ type runnerState struct {
 	delivered  bool // it delivered something in the turn before
 	readyBytes int
 	crowded    bool
+	ready      int // messages
+	bodies     int // bytes of their bodies
 }
 
 // shut closes the mailbox: no message gets a number any more. Commands are still taken, each answers that the queue is closed.

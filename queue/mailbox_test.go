@@ -167,8 +167,8 @@ func full(t *testing.T) *rig {
 	for ; !g.Pressed(); pushed += size {
 		b := queue.NewBatch()
 		b.Add(make(amqp.Message, size), nil)
-		if _, run := g.Push(b); run != (pushed == 0) {
-			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, run)
+		if r := g.Push(b); r.Run != (pushed == 0) {
+			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, r.Run)
 		}
 	}
 	if pushed <= queue.MailboxLimit-size || pushed > queue.MailboxLimit+size {

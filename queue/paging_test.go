@@ -80,7 +80,8 @@ func (p *pager) publish(t *rapid.T) {
 	n, run := len(fresh), false
 	push := func() {
 		var first uint64
-		if first, run = p.q.Push(batch); first != p.next {
+		r := p.q.Push(batch)
+		if first, run = r.First, r.Run; first != p.next {
 			t.Fatalf("the batch got number %d, want %d", first, p.next)
 		}
 		for i, position := range at {

@@ -80,7 +80,8 @@ func (m *machine) doPublish(t *rapid.T) {
 			texts = append(texts, fmt.Sprintf("%d of publisher %d after %d", i, p, m.model.totals.Published))
 			batch.Add(build(m.chunk, texts[i]), m.chunk)
 		}
-		first, run := m.Push(batch)
+		r := m.Push(batch)
+		first, run := r.First, r.Run
 		if run {
 			runs++
 		}

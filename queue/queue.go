@@ -20,6 +20,13 @@ type Options struct {
 	Ledger               *Ledger // where the queue leaves its totals when it closes; may be nil
 	Log                  Log     // what keeps the persistent messages of a durable queue, and those that are too many for the memory; nil for none
 	Budget               *Budget // that the queue shares with others; nil for none
+
+	Quorum        bool // it goes by the rules of quorum queues: what comes back is served first, priorities without being asked for
+	MaxPriority   int  // priorities are 0 to this; 0 for a queue that was declared without
+	FairBy        Keying
+	GroupBy       Keying
+	Deduplication Deduplication
+	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
 }
 
 // Counts is what a queue holds at one moment.
@@ -34,10 +41,12 @@ type Queue struct {
 	opts     Options
 	mailbox  mailbox
 	lifetime atomic.Uint64
+	settings atomic.Pointer[Settings]
 	untended atomic.Bool  // messages came since the last Tend
 	obeyed   atomic.Int32 // the budget's shift that the windows obey
 	stats    stats
 	logging  bool           // persistent messages are in the log
+	tagger   tagger         // of a queue whose order depends on more than the place, else nil
 	reads    sync.WaitGroup // goroutines that read or write for the queue
 
 	// Owned by whoever runs the queue.
@@ -60,6 +69,7 @@ type Queue struct {
 type entry struct {
 	message     amqp.Message
 	chunk       *Chunk // that the message stands in, nil if it has memory of its own
+	tag         uint32
 	redelivered bool
 	logged      bool // the log has it too
 	spilled     bool // it was put aside once, and the store has it too
@@ -68,7 +78,11 @@ type entry struct {
 
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
+	if opts.Settings == (Settings{}) {
+		opts.Settings = DefaultSettings()
+	}
 	q := &Queue{opts: opts}
+	q.settings.Store(&opts.Settings)
 	q.mailbox.next = 1 // the store keeps 0 for "not taken"
 	q.logging = opts.Durable && opts.Log != nil
 	q.store = opts.ID

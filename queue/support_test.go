@@ -161,7 +161,8 @@ func (g *rig) publish(texts ...string) (first uint64) {
 	for _, text := range texts {
 		batch.Add(amqp.Message(text), nil)
 	}
-	first, run := g.Push(batch)
+	r := g.Push(batch)
+	first, run := r.First, r.Run
 	if run {
 		g.RunHere()
 	}

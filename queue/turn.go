@@ -63,7 +63,9 @@ func (q *Queue) enqueue(b *Batch) {
 	passed := q.pass(b)
 	for i := passed; i < len(b.messages); i++ {
 		m := &b.messages[i]
-		q.add(b.first+uint64(i), q.entryOf(m))
+		e := q.entryOf(m)
+		e.tag = b.tag(i)
+		q.add(b.first+uint64(i), e)
 	}
 	q.trim()
 	q.spill()

@@ -218,16 +218,16 @@ func (p *publisher) push() {
 	pairs := p.logged.Pairs()
 	for i, t := range p.filled {
 		n := t.batch.Len()
-		first, run := t.queue.Push(t.batch)
+		r := t.queue.Push(t.batch)
 		t.batch = nil
-		if run {
+		if r.Run {
 			p.runs = append(p.runs, t.queue)
 		}
-		if first == 0 {
+		if r.First == 0 {
 			p.gone += uint64(n)
 		} else {
 			for _, at := range t.pairs {
-				pairs[at.index].Seq = first + uint64(at.position)
+				pairs[at.index].Seq = r.Place(at.position)
 			}
 		}
 		t.pairs = t.pairs[:0]

@@ -129,8 +129,10 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 // completeQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
-	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
 	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
+	kind := v.kindOf(opts)
+	fixed(&opts, kind)
+	opts.Settings = wishes{kind: kind, arguments: opts.Arguments}.settings()
 	return opts
 }
 

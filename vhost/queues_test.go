@@ -221,7 +221,7 @@ func publish(q *queue.Queue, n int) {
 	for range n {
 		b.Add(amqp.AppendMessageAddress(nil, nil, []byte(q.Name())), nil)
 	}
-	if _, run := q.Push(b); run {
+	if r := q.Push(b); r.Run {
 		q.RunHere()
 	}
 }

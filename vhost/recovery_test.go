@@ -61,7 +61,8 @@ func (f *folder) put(q *queue.Queue, bodies ...string) {
 	f.disk.OnDurable(func() { synced <- struct{}{} })
 	lsn := f.disk.Append(&logged, func() {
 		var first uint64
-		first, run = q.Push(pushed)
+		r := q.Push(pushed)
+		first, run = r.First, r.Run
 		for i := range logged.Pairs() {
 			logged.Pairs()[i].Seq = first + uint64(i)
 		}
