@@ -11,6 +11,8 @@ type Log interface {
 	NextQueueID() uint64
 	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read and Spill.
 	Settle(queue uint64, ranges []store.Range)
+	// Annotate keeps a few bytes about messages for the next start; the last ones of a message count.
+	Annotate(queue uint64, notes []store.Note)
 	// Discard settles messages that were put aside.
 	Discard(queue uint64, ranges []store.Range)
 	// DropQueue forgets a queue and all its messages.

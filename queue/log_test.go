@@ -25,6 +25,12 @@ func (l *fakeLog) Settle(queue uint64, ranges []store.Range) {
 	l.told = append(l.told, fmt.Sprintf("%d:%s", queue, rangesText(ranges)))
 }
 
+func (l *fakeLog) Annotate(queue uint64, notes []store.Note) {
+	for _, n := range notes {
+		l.told = append(l.told, fmt.Sprintf("note %d:%d=%x", queue, n.Seq, n.Data))
+	}
+}
+
 func (l *fakeLog) NextQueueID() uint64 { return 8 }
 
 func (l *fakeLog) Discard(queue uint64, ranges []store.Range) {

@@ -56,6 +56,7 @@ func (s *Server) welcome(nc net.Conn, l listener) {
 		conn.Close()
 		return
 	}
+	defer s.readers.Done()
 	c.serve()
 	s.remove(c)
 }
@@ -126,19 +127,30 @@ func (s *Server) proxied(nc net.Conn) (net.Conn, error) {
 	if err := tcp.SetReadDeadline(time.Now().Add(s.options.HandshakeTimeout)); err != nil {
 		return nil, err
 	}
-	in := bufio.NewReaderSize(tcp, proxyHeaderRead)
-	header, err := proxyproto.Read(in)
-	if err != nil {
+	p := &proxied{TCPConn: tcp}
+	var err error
+	if p.remote, p.local, p.early, err = readProxyHeader(tcp); err != nil {
 		return nil, err
 	}
-	p := &proxied{TCPConn: tcp, remote: nc.RemoteAddr(), local: nc.LocalAddr()}
-	if header.Command.IsProxy() { // else the proxy asks for itself, to see whether the broker is there
-		if p.remote, p.local, ok = header.TCPAddrs(); !ok {
-			return nil, errors.New("it names no address of TCP")
-		}
+	if p.remote == nil {
+		p.remote, p.local = nc.RemoteAddr(), nc.LocalAddr()
 	}
-	p.early, _ = in.Peek(in.Buffered())
 	return p, tcp.SetReadDeadline(time.Time{})
+}
+
+// readProxyHeader returns the two ends that a header names, or none if the proxy connects for itself, to see whether the broker is there, or
+// for somebody who has no address of TCP. What was read beyond the header belongs to the client.
+func readProxyHeader(from io.Reader) (remote, local net.Addr, early []byte, err error) {
+	in := bufio.NewReaderSize(from, proxyHeaderRead)
+	header, err := proxyproto.Read(in)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	early, _ = in.Peek(in.Buffered())
+	if source, destination, ok := header.TCPAddrs(); ok && header.Command.IsProxy() {
+		return source, destination, early, nil
+	}
+	return nil, nil, early, nil
 }
 
 // trusted reports whether an address is one of those whose header counts.
