@@ -21,6 +21,9 @@ func (q *Queue) Full() bool {
 	return g != nil && g.full.Load()
 }
 
+// CanRefuse reports whether the queue may refuse messages. Once it may, it may for good.
+func (q *Queue) CanRefuse() bool { return q.mailbox.gate.Load() != nil }
+
 // limit sets what the gate lets in.
 func (g *gate) limit(length, bytes int64, keep bool) {
 	g.length, g.bytes, g.keep = length, bytes, keep
