@@ -92,7 +92,7 @@ func (f *forwarding) pressed(d *queue.Departure) bool {
 			f.wait = func() { q.WaitRoom(nil, 0) }
 			return true
 		}
-		if f.settings.AtLeastOnce && q.CanRefuse() {
+		if f.settings.AtLeastOnce && q.MayRefuse() {
 			d.Unsure = true
 			if q.Full() {
 				return true
