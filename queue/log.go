@@ -34,6 +34,11 @@ type settled []store.Range
 // Logs reports whether the log holds a message of this queue. Any goroutine may ask.
 func (q *Queue) Logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.Persistent() }
 
+// KeepsAll reports whether the log holds the queue's transient messages too. Any goroutine may ask.
+//
+// [quorum queues]: they make no difference between transient and persistent messages.
+func (q *Queue) KeepsAll() bool { return q.keepsAll }
+
 // tell notes that a message which the store has is done with. What it never saw it need not forget.
 func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }
 
