@@ -5,7 +5,7 @@ import "encoding/binary"
 // Message is one published message in the only encoding the broker has for it: in memory, in the log and in spill files alike.
 //
 //	offset  size  what
-//	0       1     flags (persistent, has an expiration)
+//	0       1     flags (persistent, has an expiration, says where it goes when it dies, has a priority)
 //	1       1     priority, 0 when the publisher set none
 //	2       2     unused, zero
 //	4       4     length of the properties
@@ -23,6 +23,8 @@ const MessageHeadSize = 24
 const (
 	messagePersistent    = 1 << 0
 	messageHasExpiration = 1 << 1
+	messageOwnDeadLetter = 1 << 2
+	messageHasPriority   = 1 << 3
 )
 
 // AppendMessageAddress starts a message at the end of dst: an empty head, the exchange and the routing key, each at most 255 bytes.
@@ -43,6 +45,9 @@ func (m Message) SetProperties(length int, index *PropertyIndex, published int64
 	if index.DeliveryMode == Persistent {
 		m[0] |= messagePersistent
 	}
+	if index.Has(FlagPriority) {
+		m[0] |= messageHasPriority
+	}
 	m[1] = index.Priority
 	binary.LittleEndian.PutUint32(m[4:], uint32(length))
 	binary.LittleEndian.PutUint64(m[8:], uint64(published))
@@ -51,11 +56,21 @@ func (m Message) SetProperties(length int, index *PropertyIndex, published int64
 // SetPropertyLength is for a copy of a message that got other properties: their length in bytes. Only the goroutine that builds it may call it.
 func (m Message) SetPropertyLength(length int) { binary.LittleEndian.PutUint32(m[4:], uint32(length)) }
 
+// Expires reports whether the publisher set an expiration.
+func (m Message) Expires() bool { return m[0]&messageHasExpiration != 0 }
+
 // SetExpiration notes the expiration property, already parsed, in milliseconds. Only the goroutine that builds the message may call it.
 func (m Message) SetExpiration(ms uint64) {
 	m[0] |= messageHasExpiration
 	binary.LittleEndian.PutUint64(m[16:], ms)
 }
+
+// SetOwnDeadLetter notes that a header of the message names the exchange that it goes to when it dies. Only the goroutine that builds
+// the message may call it.
+func (m Message) SetOwnDeadLetter() { m[0] |= messageOwnDeadLetter }
+
+// OwnDeadLetter reports whether SetOwnDeadLetter was called.
+func (m Message) OwnDeadLetter() bool { return m[0]&messageOwnDeadLetter != 0 }
 
 // Whole reports whether the lengths in a message that was read back fit what there is of it. Of one that is not, nothing else may be asked.
 func (m Message) Whole() bool {
@@ -72,6 +87,9 @@ func (m Message) Whole() bool {
 
 // Persistent reports whether the publisher set delivery mode 2.
 func (m Message) Persistent() bool { return m[0]&messagePersistent != 0 }
+
+// HasPriority reports whether the publisher set a priority.
+func (m Message) HasPriority() bool { return m[0]&messageHasPriority != 0 }
 
 // Priority is the priority property, 0 when there is none.
 func (m Message) Priority() uint8 { return m[1] }

@@ -53,7 +53,7 @@ func TestRequeueReturnsToItsPlace(t *testing.T) {
 	g.took("a1 a2 a3")
 	g.cancel(a)
 	g.settle(a, queue.Requeue, 3)
-	g.settle(a, queue.Requeue, 1)
+	g.settle(a, queue.Return, 1)
 	g.holds(queue.Counts{Ready: 4, Unacked: 1})
 	g.start(queue.Consumer{Tag: "b"})
 	g.took("b1! b3! b4 b5")

@@ -162,16 +162,16 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 			d.Consumers = append(d.Consumers, &c.Consumer)
 		}
 	}
-	for _, s := range requeueAll(&held) {
+	for _, s := range giveBack(&held, queue.Requeue) {
 		d := of(s.queue)
 		d.Held = append(d.Held, s.settlement)
 	}
 	return list
 }
 
-// requeueAll turns deliveries into settlements that put them back.
-func requeueAll(held *queue.Window[unacked]) []addressed {
-	g := gather{outcome: queue.Requeue}
+// giveBack turns deliveries into settlements that put them back, by one outcome or the other.
+func giveBack(held *queue.Window[unacked], o queue.Outcome) []addressed {
+	g := gather{outcome: o}
 	for n, u, ok := held.NextFrom(0); ok; n, u, ok = held.NextFrom(n + 1) {
 		g.add(u)
 	}

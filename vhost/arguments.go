@@ -1,9 +1,11 @@
 package vhost
 
 import (
+	"cmp"
 	"slices"
 
 	"leveret/amqp"
+	"leveret/queue"
 )
 
 // queueType is what a queue is by its argument x-queue-type.
@@ -24,6 +26,7 @@ const (
 	argSingleActiveConsumer = "x-single-active-consumer"
 	argDeadLetterExchange   = "x-dead-letter-exchange"
 	argDeadLetterRoutingKey = "x-dead-letter-routing-key"
+	argMaxPriority          = "x-max-priority"
 	argMaxAge               = "x-max-age"
 
 	// maxNamePrefix is how long, in bytes, the prefix of a server-named queue may be.
@@ -66,7 +69,7 @@ var arguments = []argument{
 	{name: "x-max-length-bytes", types: all, check: integer(0, noLimit, nil)},
 	{name: "x-max-in-memory-length", types: onQuorum, check: integer(0, noLimit, nil)},
 	{name: "x-max-in-memory-bytes", types: onQuorum, check: integer(0, noLimit, nil)},
-	{name: "x-max-priority", types: onClassic, check: integer(0, 255, maxExceeded)},
+	{name: argMaxPriority, types: onClassic, check: integer(0, 255, maxExceeded)},
 	{name: "x-overflow", types: notStream, check: text(amqp.ReasonOverflow, "drop-head", "reject-publish", "reject-publish-dlx")},
 	{name: "x-queue-mode", types: onClassic, check: anything},
 	{name: "x-queue-version", types: onClassic, check: checkVersion},
@@ -96,12 +99,17 @@ func (v *VHost) typeOf(d *QueueDeclare) queueType {
 	}
 }
 
+// kindOf is the type of a queue that is there.
+func (v *VHost) kindOf(q queue.Options) queueType {
+	return v.typeOf(&QueueDeclare{Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive, Arguments: q.Arguments})
+}
+
 // defaultType is the type of a queue that is declared without one.
 func (v *VHost) defaultType(d *QueueDeclare) queueType {
-	if v.opts.DefaultQueueType == "" || !d.Durable || d.Exclusive || d.AutoDelete {
+	if !d.Durable || d.Exclusive || d.AutoDelete {
 		return classic
 	}
-	return queueType(v.opts.DefaultQueueType)
+	return queueType(cmp.Or(v.metadata.Load().DefaultQueueType, v.opts.DefaultQueueType, string(classic)))
 }
 
 // addType writes the default type into the arguments of a declare without a type; it is kept with them.
@@ -132,6 +140,9 @@ func (v *VHost) validate(d QueueDeclare) error {
 	_, hasExchange := d.Arguments.Get(argDeadLetterExchange)
 	if hasKey && !hasExchange {
 		return amqp.InvalidArgument(argDeadLetterRoutingKey, r, amqp.ReasonRoutingKeyWithout)
+	}
+	if err := validateExtensions(r, kind, d.Arguments); err != nil {
+		return err
 	}
 	if kind == classic {
 		return nil

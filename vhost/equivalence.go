@@ -19,7 +19,7 @@ func (v *VHost) equivalentQueue(have queue.Options, want QueueDeclare, owner Own
 		return amqp.Inequivalent("auto_delete", resource, want.AutoDelete, have.AutoDelete)
 	}
 	// Arguments are compared as the type that is there knows them, not as the one that is asked for.
-	kind := v.typeOf(&QueueDeclare{Durable: have.Durable, AutoDelete: have.AutoDelete, Exclusive: have.Exclusive, Arguments: have.Arguments})
+	kind := v.kindOf(have)
 	for i := range arguments {
 		a := &arguments[i]
 		if !a.knownTo(kind) {

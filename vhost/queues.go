@@ -99,11 +99,18 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	if err := v.validate(d); err != nil {
 		return nil, err
 	}
+	if err := v.checkQueueLimits(d.Name); err != nil {
+		return nil, err
+	}
 	e := v.queues.reserve(d.Name)
 	if e == nil {
 		return nil, nil
 	}
 	defer e.turn.Unlock()
+	if err := v.checkThere(); err != nil {
+		v.queues.release(d.Name, e)
+		return nil, err
+	}
 	opts := queue.Options{
 		Name: d.Name, Durable: d.Durable, Exclusive: d.Exclusive, AutoDelete: d.AutoDelete, Arguments: d.Arguments,
 	}
@@ -129,8 +136,10 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 // completeQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
-	opts.SingleActiveConsumer = get[bool](opts.Arguments, argSingleActiveConsumer)
 	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
+	kind := v.kindOf(opts)
+	fixed(&opts, kind)
+	opts.Settings = wishes{kind: kind, arguments: opts.Arguments}.settings()
 	return opts
 }
 

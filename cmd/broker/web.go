@@ -17,7 +17,7 @@ type webServers struct{ http, metrics webServer }
 
 // listen opens the addresses that are configured. Both serve /metrics.
 func (w *webServers) listen(n *node) error {
-	handler := metrics.NewHandler(metrics.SourceFunc(n.snapshot), metrics.Identity{
+	handler := metrics.NewHandler(figures{n}, metrics.Identity{
 		Node:            n.config.Node(),
 		Cluster:         n.config.Node(),
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
