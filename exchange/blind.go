@@ -2,8 +2,8 @@ package exchange
 
 import "leveret/amqp"
 
-// headerBlindCopy holds routing keys that no consumer may see.
-const headerBlindCopy = "BCC"
+// HeaderBlindCopy is the header that holds routing keys that no consumer may see.
+const HeaderBlindCopy = "BCC"
 
 // WithoutBlindCopy is a copy of a message without its BCC header.
 func WithoutBlindCopy(m amqp.Message) amqp.Message {
@@ -12,5 +12,5 @@ func WithoutBlindCopy(m amqp.Message) amqp.Message {
 	if err := amqp.ScanProperties(raw, &index); err != nil {
 		return m.WithProperties(raw) // it was scanned when it came in
 	}
-	return m.WithProperties(amqp.RemoveHeader(nil, raw, &index, headerBlindCopy))
+	return m.WithProperties(amqp.RemoveHeader(nil, raw, &index, HeaderBlindCopy))
 }

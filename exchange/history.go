@@ -57,7 +57,7 @@ func noStore(headers []byte) bool {
 // visible is a copy of the message as consumers may see it: the keys of BCC are nobody's business.
 func visible(m amqp.Message, headers []byte) amqp.Message {
 	if len(headers) > 0 {
-		if _, _, blind := amqp.FindField(headers, headerBlindCopy); blind {
+		if _, _, blind := amqp.FindField(headers, HeaderBlindCopy); blind {
 			return WithoutBlindCopy(m)
 		}
 	}

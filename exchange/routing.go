@@ -28,6 +28,8 @@ type Routing struct {
 	Duplicate bool
 	// Claims are the keys by which the exchanges that look for duplicates are to remember the message. They are not taken yet.
 	Claims dedup.Claims
+	// Forwarded says that the broker sends the message on, as a dead letter: it is no duplicate, whatever the windows know of it.
+	Forwarded bool
 
 	found     collection[Destination] // queues
 	exchanges collection[*Exchange]   // those the message came to, in order
@@ -69,7 +71,8 @@ func (x *Exchange) route(r *Routing, due *Exchange) {
 		graph = NewStamp(x.opts.Graph)
 	}
 	own := NewStamp(&x.version)
-	r.begin(x)
+	r.Reset()
+	r.exchanges.add(x)
 
 	cacheable, alone := len(r.Keys) == 1, true
 	for i := 0; i < len(r.exchanges.items); i++ {
@@ -99,12 +102,11 @@ func (x *Exchange) route(r *Routing, due *Exchange) {
 	}
 }
 
-// begin forgets the message before.
-func (r *Routing) begin(x *Exchange) {
+// Reset forgets the result that was there. Route begins with it; who finds a way by other means does too.
+func (r *Routing) Reset() {
 	r.found.reset()
 	r.exchanges.reset()
-	r.exchanges.add(x)
-	r.Due, r.Duplicate = 0, false
+	r.Stamp, r.Due, r.Duplicate = Stamp{}, 0, false
 	if len(r.Claims) > 0 {
 		clear(r.Claims)
 		r.Claims = r.Claims[:0]
@@ -114,7 +116,7 @@ func (r *Routing) begin(x *Exchange) {
 // stops reports whether the message ends at an exchange with such settings, for now or for good: as a duplicate, which is not for the
 // alternate exchange either, or because it has to wait.
 func (r *Routing) stops(s *Settings) bool {
-	if s.Window != nil && r.Claims.Meet(s.Window, r.Headers) {
+	if s.Window != nil && !r.Forwarded && r.Claims.Meet(s.Window, r.Headers) {
 		r.Duplicate = true
 		return true
 	}

@@ -78,7 +78,7 @@ func New(opts Options) (*VHost, error) {
 	v.SetLimits(opts.Limits)
 	for _, x := range predeclared {
 		x.Durable = true
-		if err := v.restoreExchange(x); err != nil {
+		if err := v.restoreExchange(x, 0); err != nil {
 			return nil, err
 		}
 	}

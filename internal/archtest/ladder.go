@@ -18,11 +18,12 @@ var rungs = []rung{
 	{"store", nil},   // records and numbers: it knows no AMQP
 	{"metrics", nil}, // plain numbers, handed to it
 	{"frame", []string{"amqp"}},
-	{"exchange", []string{"amqp"}},
+	{"dedup", []string{"amqp", "store"}},
+	{"exchange", []string{"amqp", "dedup"}},
 	{"auth", []string{"amqp"}},
-	{"queue", []string{"amqp", "store"}},
-	{"vhost", []string{"amqp", "exchange", "queue", "store"}},
-	{"server", []string{"amqp", "frame", "exchange", "auth", "queue", "vhost", "store"}},
+	{"queue", []string{"amqp", "dedup", "store"}},
+	{"vhost", []string{"amqp", "dedup", "exchange", "queue", "store"}},
+	{"server", []string{"amqp", "frame", "dedup", "exchange", "auth", "queue", "vhost", "store"}},
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
