@@ -174,7 +174,10 @@ func (v *VHost) loadQueues() error {
 			return err
 		}
 		state := v.opts.Recovery.claim(opts.ID)
-		q := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
+		q, err := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
+		if err != nil {
+			return err
+		}
 		if e := v.queues.reserve(name); e != nil {
 			e.bearer.Store(q)
 			e.turn.Unlock()

@@ -193,6 +193,9 @@ func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
 	return q, nil
 }
 
+// HasQueue reports whether there is a queue of that name, whoever may use it.
+func (v *VHost) HasQueue(name string) bool { return v.queueNamed(name) != nil }
+
 // queueNamed finds a queue that is there and has not closed itself, else nil.
 func (v *VHost) queueNamed(name string) *queue.Queue {
 	e := v.queues.find(name)

@@ -17,17 +17,26 @@ var rungs = []rung{
 	{"amqp", nil},
 	{"store", nil},   // records and numbers: it knows no AMQP
 	{"metrics", nil}, // plain numbers, handed to it
+	{"pattern", nil},
+	{"events", []string{"amqp"}},
 	{"frame", []string{"amqp"}},
 	{"dedup", []string{"amqp", "store"}},
 	{"exchange", []string{"amqp", "dedup"}},
-	{"auth", []string{"amqp"}},
+	{"auth", []string{"amqp", "events", "pattern"}},
 	{"queue", []string{"amqp", "dedup", "store"}},
-	{"vhost", []string{"amqp", "dedup", "exchange", "queue", "store"}},
-	{"server", []string{"amqp", "frame", "dedup", "exchange", "auth", "queue", "vhost", "store"}},
+	{"vhost", []string{"amqp", "dedup", "events", "exchange", "pattern", "queue", "store"}},
+	{"server", []string{"amqp", "events", "frame", "dedup", "exchange", "auth", "queue", "vhost", "store"}},
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
-	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
-	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
+	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
+	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "server", "definitions"}},
+	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
+	{"cmd/broker/admin", []string{"ctl"}},
+	{"cmd/broker/rabbitmqctl", []string{"ctl"}},
+	{"cmd/broker", []string{
+		"cmd/broker/admin", "cmd/broker/rabbitmqctl", "ctl",
+		"config", "definitions", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp",
+	}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
 }
