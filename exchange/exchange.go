@@ -35,6 +35,7 @@ type Exchange struct {
 	diverts   bool // there is an alternate exchange
 	keyed     bool // routing looks at the keys alone
 	version   atomic.Uint64
+	traffic   traffic
 
 	mu       sync.RWMutex // guards the fields below; a leaf lock
 	bindings registry

@@ -74,6 +74,7 @@ type connection struct {
 	late      atomic.Bool     // the deadline passed
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
+	visible   visible         // what others may see
 	blocked   atomic.Bool     // it has published while an alarm is on
 	waiting   atomic.Bool     // held back by the log
 }
@@ -285,6 +286,7 @@ func (c *connection) teardown() {
 		return
 	}
 	c.ended = true
+	c.visible.open.Store(false)
 	c.server.forgetRunning()
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them

@@ -54,4 +54,5 @@ func (t *totals) read() Counters {
 func (c *connection) publishCounters() {
 	c.server.totals.add(&c.counted)
 	c.counted = Counters{}
+	c.show()
 }

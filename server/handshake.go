@@ -168,6 +168,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.held = c.server.alarms.wait()
 	c.deadline.Stop()
 	c.server.noteRunning()
+	c.visible.open.Store(true)
 	c.out.reply(0, &amqp.ConnectionOpenOk{})
 	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
 	return nil

@@ -27,7 +27,8 @@ type pair struct{ index, position int }
 type route struct {
 	address []byte
 	stamp   exchange.Stamp
-	rights  uint64 // version of the rights that were checked
+	source  *exchange.Exchange // nil for direct replies
+	rights  uint64             // version of the rights that were checked
 	targets []*target
 	durable bool   // one of the queues is
 	trimmed uint64 // routes.trimmed, when the targets were taken
@@ -152,6 +153,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.durable, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
+	r.source = x
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		r.targets = append(r.targets, p.routes.target(q))
