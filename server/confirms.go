@@ -74,6 +74,7 @@ func (o *outbox) confirmLocked(ch *channel, durable store.LSN) {
 	last := w.waiting[done-1].last
 	o.replyLocked(ch.number, &amqp.BasicAck{DeliveryTag: last, Multiple: last-w.last > 1})
 	o.conn.server.confirmed.Add(last - w.last)
+	o.conn.totals.confirmed.Add(last - w.last)
 	w.last = last
 	w.waiting = append(w.waiting[:0], w.waiting[done:]...)
 }

@@ -65,6 +65,7 @@ type connection struct {
 	channels  map[uint16]*channel
 	last      *channel // the channel of the frame before
 	publisher publisher
+	totals    *totals       // of the virtual host
 	counted   Counters      // by the reader alone, made visible once a batch
 	spoke     bool          // the client has sent something
 	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped

@@ -162,6 +162,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 		return amqp.VHostRefused(m.VirtualHost, c.user.Name()).At(m.ID())
 	}
 	c.vhost, c.rights = v, rights
+	c.totals = c.server.vhostTotals(m.VirtualHost)
 	c.publisher.routes.rights = rights.Version()
 	c.channels = make(map[uint16]*channel)
 	c.state = stateRunning

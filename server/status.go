@@ -218,4 +218,6 @@ func (ch *channel) statusLocked() ChannelStatus {
 // name is the channel's name for people.
 func (ch *channel) name() string { return channelName(ch.conn.name, ch.number) }
 
-func channelName(connection string, number uint16) string { return fmt.Sprintf("%s (%d)", connection, number) }
+func channelName(connection string, number uint16) string {
+	return fmt.Sprintf("%s (%d)", connection, number)
+}

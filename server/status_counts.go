@@ -93,3 +93,15 @@ func (d *ChannelDeliveries) settle(o queue.Outcome, n uint64) {
 		d.Acked += n
 	}
 }
+
+// VHostCounters returns what connections did in the virtual host of that name since the server started. Any goroutine may call it.
+func (s *Server) VHostCounters(name string) Counters { return s.vhostTotals(name).read() }
+
+// vhostTotals are the counters of one virtual host. They stay when it is deleted, for one of the same name.
+func (s *Server) vhostTotals(name string) *totals {
+	if t, ok := s.perVHost.Load(name); ok {
+		return t.(*totals)
+	}
+	t, _ := s.perVHost.LoadOrStore(name, new(totals))
+	return t.(*totals)
+}

@@ -6,16 +6,21 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
+	"leveret/management"
 	"leveret/metrics"
 	"leveret/server"
 )
 
-// webServers are the HTTP server and the one of Prometheus' own.
-type webServers struct{ http, metrics webServer }
+// webServers are the HTTP server, with the API, and the one of Prometheus' own. Both serve /metrics.
+type webServers struct {
+	http, metrics webServer
+	api           *management.API // behind http
+}
 
-// listen opens the addresses that are configured. Both serve /metrics.
+// listen opens the addresses that are configured.
 func (w *webServers) listen(n *node) error {
 	handler := metrics.NewHandler(metrics.SourceFunc(n.snapshot), metrics.Identity{
 		Node:            n.config.Node(),
@@ -23,15 +28,33 @@ func (w *webServers) listen(n *node) error {
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
 	})
-	if err := w.http.listen(n.config.HTTPAddr, handler, n.failed); err != nil {
+	if n.config.HTTPAddr != "" {
+		w.api = management.New(n.managementOptions(), management.Dependencies{Server: n.server, Users: n.users, Store: n.store, Log: n.log})
+	}
+	if err := w.http.listen(n.config.HTTPAddr, withMetrics(handler, w.api), n.failed); err != nil {
 		return err
 	}
 	return w.metrics.listen(n.config.MetricsAddr, handler, n.failed)
 }
 
+// withMetrics serves the API, and metrics below /metrics.
+func withMetrics(metrics http.Handler, api *management.API) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/metrics/") {
+			metrics.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
 // close closes both. What the first one needs of the time is not there for the second.
 func (w *webServers) close(ctx context.Context) error {
-	return errors.Join(w.http.close(ctx), w.metrics.close(ctx))
+	err := errors.Join(w.http.close(ctx), w.metrics.close(ctx))
+	if w.api != nil {
+		w.api.Close()
+	}
+	return err
 }
 
 // webServer is one HTTP listener. The zero value listens nowhere.

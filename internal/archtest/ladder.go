@@ -25,7 +25,7 @@ var rungs = []rung{
 	{"server", []string{"amqp", "frame", "exchange", "auth", "queue", "vhost", "store"}},
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
-	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
+	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost", "store", "server"}},
 	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
