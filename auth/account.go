@@ -20,6 +20,8 @@ type Account struct {
 	Permissions map[string]Permissions `json:"permissions,omitempty"`
 	// TopicPermissions has rows by virtual host, then by exchange. A topic exchange without a row is not restricted.
 	TopicPermissions map[string]map[string]TopicPermissions `json:"topic_permissions,omitempty"`
+	// Limits are the user's own, see [LimitNames].
+	Limits Limits `json:"limits,omitempty"`
 }
 
 // Permissions are one user's rights in one virtual host: three regular expressions that are searched in the name of the exchange or queue.
@@ -46,6 +48,7 @@ func (a *Account) clone() Account {
 	c.Tags = slices.Clone(a.Tags)
 	c.Permissions = maps.Clone(a.Permissions)
 	c.TopicPermissions = maps.Clone(a.TopicPermissions)
+	c.Limits = maps.Clone(a.Limits)
 	for vhost, rows := range c.TopicPermissions {
 		c.TopicPermissions[vhost] = maps.Clone(rows)
 	}

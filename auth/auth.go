@@ -19,6 +19,8 @@ type Options struct {
 	Mechanisms []string
 	// LoopbackUsers may log in from a loopback address only. Empty lifts the rule.
 	LoopbackUsers []string
+	// CheckPassword returns why a new password may not be used; nil admits all. See [MinPasswordLength] and [PasswordPattern].
+	CheckPassword func(password string) error
 	// DefaultUser, DefaultPassword and DefaultVHost make the first user, with the tag administrator and all permissions, when the
 	// storage holds no user at all. An empty DefaultUser makes none.
 	DefaultUser, DefaultPassword, DefaultVHost string
@@ -41,6 +43,7 @@ type Authenticator struct {
 	directory atomic.Pointer[directory]
 	version   atomic.Uint64
 	changing  sync.Mutex // held by whoever makes the next directory
+	onDelete  atomic.Pointer[func(user string)]
 
 	attempts, failures atomic.Uint64
 }

@@ -74,7 +74,7 @@ func (a *Authenticator) change(name string, edit func(old *entry) (*entry, error
 func (a *Authenticator) edit(name string, change func(account *Account)) error {
 	return a.change(name, func(old *entry) (*entry, error) {
 		if old == nil {
-			return nil, fmt.Errorf("%w: %q", ErrNoUser, name)
+			return nil, noUser(name)
 		}
 		account := old.account.clone()
 		change(&account)
@@ -90,13 +90,22 @@ func (a *Authenticator) PutUser(account Account) error {
 
 // DeleteUser removes a user with its permissions. Handles of open connections stay, and are refused everything from now on.
 func (a *Authenticator) DeleteUser(name string) error {
-	return a.change(name, func(old *entry) (*entry, error) {
+	err := a.change(name, func(old *entry) (*entry, error) {
 		if old == nil {
-			return nil, fmt.Errorf("%w: %q", ErrNoUser, name)
+			return nil, noUser(name)
 		}
 		return nil, nil
 	})
+	if notify := a.onDelete.Load(); err == nil && notify != nil {
+		(*notify)(name)
+	}
+	return err
 }
+
+// OnDelete sets what is called with the name of each user that was deleted, by the goroutine that deleted it.
+func (a *Authenticator) OnDelete(notify func(user string)) { a.onDelete.Store(&notify) }
+
+func noUser(name string) error { return &Invalid{ErrNoUser, []string{"no_such_user", name}} }
 
 // SetPermissions gives a user a row in a virtual host, in place of the one it had.
 func (a *Authenticator) SetPermissions(user, vhost string, row Permissions) error {

@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"leveret/amqp"
 )
@@ -14,7 +15,31 @@ var (
 	ErrBlankPassword = errors.New("a password can't be blank")
 	ErrInvalidHash   = errors.New("invalid password hash")
 	ErrInvalidRegexp = errors.New("invalid regexp")
+	ErrNoTags        = errors.New("tags_not_present")
+	ErrTooManyTags   = errors.New("too many tags")
+	ErrBothPasswords = errors.New("both_password_and_password_hash_are_provided")
+	ErrWeakPassword  = errors.New("the password does not meet the rules")
+	ErrUnknownLimit  = errors.New("unknown limit")
+	ErrProtected     = errors.New("the user is protected")
 )
+
+// Invalid is a change of a user that is refused for what it says.
+type Invalid struct {
+	Kind error // one of the errors above
+	// Reason is RabbitMQ's, as the HTTP API shows it: a text, or a list of a word and the value that it is about.
+	Reason any
+}
+
+// Error is the reason as one line.
+func (i *Invalid) Error() string {
+	if words, ok := i.Reason.([]string); ok {
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprint(i.Reason)
+}
+
+// Unwrap is the kind.
+func (i *Invalid) Unwrap() error { return i.Kind }
 
 // Refusal is a login that was understood and turned down. Its text is for the broker's log; it holds no secret. The client is told the
 // same whatever the reason was, so that guessing teaches nothing: Refusal unwraps to that [*amqp.Error].

@@ -116,5 +116,5 @@ func (a *API) sample() {
 
 // vhosts are all virtual hosts, in order of their names.
 func (a *API) vhosts() []*vhost.VHost {
-	return []*vhost.VHost{a.server.VHost("/")}
+	return a.server.VHosts()
 }

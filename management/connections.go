@@ -36,7 +36,7 @@ var connectionRoutes = []route{
 
 // connections are those that the user may see.
 func (c *call) connections() []server.ConnectionStatus {
-	list := c.api.server.Connections()
+	list := c.api.server.OpenConnections()
 	if c.vhost != nil {
 		list = slices.DeleteFunc(list, func(s server.ConnectionStatus) bool { return s.VHost != c.vhost.Name() })
 	}

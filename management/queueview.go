@@ -100,7 +100,7 @@ func (view *queueView) declared(o object, q queueIn) object {
 }
 
 func (view *queueView) owner(id uint64) object {
-	for _, c := range view.api.server.Connections() {
+	for _, c := range view.api.server.OpenConnections() {
 		if c.ID == id {
 			host, port := addressParts(c.Peer)
 			return object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}

@@ -102,7 +102,7 @@ func (a *API) counters(note func(key any, values []uint64)) {
 	for _, v := range a.vhosts() {
 		a.vhostCounters(v, note)
 	}
-	for _, c := range a.server.Connections() {
+	for _, c := range a.server.OpenConnections() {
 		note(connectionKey(c.ID), octets(&c))
 	}
 	for _, ch := range a.server.Channels() {

@@ -59,7 +59,7 @@ func (c *call) getVHost() (reply, error) {
 // octetsByVHost sums up what the open connections of each virtual host received and sent.
 func (a *API) octetsByVHost() map[string][]uint64 {
 	sums := make(map[string][]uint64)
-	for _, s := range a.server.Connections() {
+	for _, s := range a.server.OpenConnections() {
 		if sums[s.VHost] == nil {
 			sums[s.VHost] = make([]uint64, len(octetCounters))
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 )
 
 // Identity is what dashboards join all other metrics with. It does not change while the broker runs.
@@ -19,43 +19,46 @@ type Identity struct {
 	Version         string // the broker's own
 }
 
-// NewRegistry returns a registry with everything that source tells, who the broker is, and what the Go runtime and the operating system
-// know about the process.
-func NewRegistry(source Source, id Identity) *prometheus.Registry {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(
-		newCollector(source),
-		info("rabbitmq_build_info", "Versions", prometheus.Labels{
-			"rabbitmq_version":          id.RabbitMQVersion,
-			"prometheus_plugin_version": id.RabbitMQVersion,
-			"prometheus_client_version": "client_golang",
-			"erlang_version":            runtime.Version(),
-		}),
-		info("rabbitmq_identity_info", "Node and cluster", prometheus.Labels{
-			"rabbitmq_node":                 id.Node,
-			"rabbitmq_cluster":              id.Cluster,
-			"rabbitmq_cluster_permanent_id": id.Cluster,
-			"rabbitmq_endpoint":             "aggregated",
-		}),
-		info("leveret_build_info", "The broker's own version", prometheus.Labels{"version": id.Version, "go_version": runtime.Version()}),
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
-	registry.MustRegister(newProcessGauges(time.Now())...)
-	return registry
+// scrapesAtOnce is how many answers are made at a time, so that impatient scrapers can't pile up; who comes then is told 503.
+const scrapesAtOnce = 8
+
+// writeTime is how long a scraper may take to read its answer.
+const writeTime = 30 * time.Second
+
+// endpoint is one path under /metrics: what stands in its answers, and its name in them.
+type endpoint struct {
+	name  string
+	write func(h *handler, e *exposition, r *http.Request)
 }
 
-// info is a metric that says what it has to say in its labels.
-func info(name, help string, labels prometheus.Labels) prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return 1 })
+// endpoints are all of them. RabbitMQ's name for the first in its paths is "default" too.
+var endpoints = map[string]endpoint{
+	"/metrics":                  {"aggregated", (*handler).aggregated},
+	"/metrics/default":          {"aggregated", (*handler).aggregated},
+	"/metrics/per-object":       {"per-object", (*handler).perObject},
+	"/metrics/detailed":         {"detailed", (*handler).detailed},
+	"/metrics/memory-breakdown": {"memory-breakdown", (*handler).memory},
 }
 
-// NewHandler serves /metrics. A scrape is bounded in time and few run at once, so that impatient scrapers can't pile up.
+// handler answers scrapes. It is safe for any number of them.
+type handler struct {
+	source  Source
+	id      Identity
+	process []group[Node]
+	library *prometheus.Registry // what the Go runtime tells
+	running chan struct{}        // has room for the scrapes that run
+}
+
+// NewHandler serves /metrics and what lies below it.
 func NewHandler(source Source, id Identity) http.Handler {
-	scrapes := promhttp.HandlerFor(NewRegistry(source, id), promhttp.HandlerOpts{MaxRequestsInFlight: 8, Timeout: 10 * time.Second})
+	h := &handler{source: source, id: id, process: process(time.Now()), library: prometheus.NewRegistry(), running: make(chan struct{}, scrapesAtOnce)}
+	h.library.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", scrapes)
+	for path, e := range endpoints {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, e) })
+	}
 	mux.HandleFunc("/metrics/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusNotFound)
 		io.WriteString(w, "Unknown Registry")
 	})
@@ -65,4 +68,43 @@ func NewHandler(source Source, id Identity) http.Handler {
 		io.WriteString(w, `{"error":"Object Not Found","reason":"Not Found"}`)
 	})
 	return mux
+}
+
+// answer writes one answer in the format and the encoding that the scraper asks for.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, to endpoint) {
+	select {
+	case h.running <- struct{}{}:
+		defer func() { <-h.running }()
+	default:
+		http.Error(w, "too many scrapes at once", http.StatusServiceUnavailable)
+		return
+	}
+	// A scraper that does not read must not keep its place. Writers that know no deadline are those of tests.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultAcceptedFormats()...)
+	w.Header().Set("Content-Type", string(format))
+	out, done := compressed(w, r)
+	e := newExposition(out, format, to.name == "detailed")
+	h.identify(e, to.name)
+	to.write(h, e, r)
+	if closer, ok := e.encoder.(expfmt.Closer); ok && e.err == nil {
+		e.err = closer.Close()
+	}
+	if e.err == nil {
+		e.err = done()
+	}
+	if e.err != nil {
+		panic(http.ErrAbortHandler) // what was sent is no whole answer, and must not look like one
+	}
+}
+
+// identify writes who the broker is.
+func (h *handler) identify(e *exposition, endpoint string) {
+	one := []float64{1}
+	single(e, "rabbitmq_build_info", "Versions", untyped, one, []labels{labelled(
+		"rabbitmq_version", h.id.RabbitMQVersion, "prometheus_plugin_version", h.id.RabbitMQVersion,
+		"prometheus_client_version", "client_golang", "erlang_version", runtime.Version())})
+	single(e, "rabbitmq_identity_info", "Node and cluster", untyped, one, []labels{labelled(
+		"rabbitmq_node", h.id.Node, "rabbitmq_cluster", h.id.Cluster, "rabbitmq_cluster_permanent_id", h.id.Cluster, "rabbitmq_endpoint", endpoint)})
+	single(e, "leveret_build_info", "The broker's own version", gauge, one, []labels{labelled("version", h.id.Version, "go_version", runtime.Version())})
 }

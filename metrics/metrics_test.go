@@ -1,21 +1,23 @@
 package metrics_test
 
 import (
-	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"leveret/metrics"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"go.uber.org/goleak"
 )
 
@@ -23,166 +25,224 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var identity = metrics.Identity{Node: "leveret@host", Cluster: "c", RabbitMQVersion: "4.3.6", Version: "0.1.0"}
 
-// distinct is a snapshot in which every number is another one, so that no metric can show its neighbour's.
-func distinct() metrics.Snapshot {
-	s := metrics.Snapshot{MemoryAlarm: true, Dropped: map[string]uint64{"expired": 1001, "too long": 1002}}
+// numbers is a source of fixed numbers that counts how often it was asked.
+type numbers struct {
+	node        metrics.Node
+	queues      []metrics.Queue
+	exchanges   []metrics.Exchange
+	channels    []metrics.Channel
+	connections []metrics.Connection
+	asked       int
+}
+
+func (n *numbers) Node() metrics.Node                { n.asked++; return n.node }
+func (n *numbers) Queues() []metrics.Queue           { return slices.Clone(n.queues) }
+func (n *numbers) Exchanges() []metrics.Exchange     { return slices.Clone(n.exchanges) }
+func (n *numbers) Channels() []metrics.Channel       { return slices.Clone(n.channels) }
+func (n *numbers) Connections() []metrics.Connection { return slices.Clone(n.connections) }
+func (n *numbers) VHosts() []string                  { return []string{"/", "other"} }
+
+// number sets all numbers of a struct to different ones, so that no metric can show its neighbour's.
+func number[T any](s T, from float64) T {
 	fields := reflect.ValueOf(&s).Elem()
 	for i := range fields.NumField() {
-		if fields.Field(i).Kind() == reflect.Uint64 {
-			fields.Field(i).SetUint(uint64(i + 1))
+		switch f := fields.Field(i); f.Kind() {
+		case reflect.Uint64:
+			f.SetUint(uint64(from) + uint64(i))
+		case reflect.Float64:
+			f.SetFloat(from + float64(i))
 		}
 	}
-	s.LoginsTried += 100 // more than failed
 	return s
 }
 
-// scrape returns the body of a request.
-func scrape(t *testing.T, source metrics.Source, path string) *http.Response {
-	t.Helper()
+// distinct has two of each kind of object.
+func distinct() *numbers {
+	n := &numbers{
+		node: number(metrics.Node{MemoryAlarm: true, Dropped: map[string]uint64{"expired": 1001, "maxlen": 1002}, Memory: map[string]uint64{"queues": 77}}, 1),
+		queues: []metrics.Queue{
+			number(metrics.Queue{VHost: "/", Name: "jobs", Type: "classic"}, 2000),
+			number(metrics.Queue{VHost: "other", Name: "a \"quoted\"\nname", Type: "quorum"}, 3000),
+		},
+		exchanges:   []metrics.Exchange{number(metrics.Exchange{VHost: "/", Name: "orders", Type: "topic"}, 4000)},
+		channels:    []metrics.Channel{number(metrics.Channel{ID: "1.1"}, 5000), number(metrics.Channel{ID: "1.2"}, 5100)},
+		connections: []metrics.Connection{number(metrics.Connection{ID: "1"}, 6000)},
+	}
+	n.node.LoginsTried += 100 // more than failed
+	n.node.QueueTypes = []metrics.Queue{number(metrics.Queue{Type: "classic"}, 7000), number(metrics.Queue{Type: "quorum"}, 8000)}
+	return n
+}
+
+// scrape returns the answer to a request; header is a list of names and values.
+func scrape(source metrics.Source, path string, header ...string) *http.Response {
+	request := httptest.NewRequest("GET", path, nil)
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
 	recorder := httptest.NewRecorder()
-	metrics.NewHandler(source, identity).ServeHTTP(recorder, httptest.NewRequest("GET", path, nil))
+	metrics.NewHandler(source, identity).ServeHTTP(recorder, request)
 	return recorder.Result()
 }
 
-func text(t *testing.T, r *http.Response) string {
+func text(t *testing.T, source metrics.Source, path string) string {
 	t.Helper()
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(scrape(source, path).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(body)
 }
 
-// wanted are the lines of a snapshot, with regular expressions for labels that depend on the machine.
-func wanted(s metrics.Snapshot) map[string]uint64 {
-	const amqp, queue = `{protocol="amqp091"}`, `{protocol="amqp091",queue_type="rabbit_classic_queue"}`
-	return map[string]uint64{
-		"rabbitmq_connections":                                                s.Connections,
-		"rabbitmq_channels":                                                   s.Channels,
-		"rabbitmq_consumers":                                                  s.Consumers,
-		"rabbitmq_queues":                                                     s.Queues,
-		"rabbitmq_queue_messages":                                             s.Ready + s.Unacked,
-		"rabbitmq_queue_messages_ready":                                       s.Ready,
-		"rabbitmq_queue_messages_unacked":                                     s.Unacked,
-		"rabbitmq_channel_messages_unacked":                                   s.Unacked,
-		"rabbitmq_global_consumers" + amqp:                                    s.Consumers,
-		"rabbitmq_alarms_memory_used_watermark":                               1,
-		"rabbitmq_alarms_free_disk_space_watermark":                           0,
-		"rabbitmq_resident_memory_limit_bytes":                                s.MemoryLimit,
-		"rabbitmq_connections_opened_total":                                   s.ConnectionsOpened,
-		"rabbitmq_connections_closed_total":                                   s.ConnectionsClosed,
-		"rabbitmq_channels_opened_total":                                      s.ChannelsOpened,
-		"rabbitmq_channels_closed_total":                                      s.ChannelsClosed,
-		"rabbitmq_auth_attempts_total" + amqp:                                 s.LoginsTried,
-		"rabbitmq_auth_attempts_succeeded_total" + amqp:                       s.LoginsTried - s.LoginsFailed,
-		"rabbitmq_auth_attempts_failed_total" + amqp:                          s.LoginsFailed,
-		"rabbitmq_channel_messages_published_total":                           s.Published,
-		"rabbitmq_channel_messages_confirmed_total":                           s.Confirmed,
-		"rabbitmq_channel_messages_unroutable_returned_total":                 s.Returned,
-		"rabbitmq_channel_messages_unroutable_dropped_total":                  s.Unroutable,
-		"rabbitmq_queue_messages_published_total":                             s.Routed,
-		"rabbitmq_channel_messages_delivered_ack_total":                       s.DeliveredManualAck,
-		"rabbitmq_channel_messages_delivered_total":                           s.DeliveredAutoAck,
-		"rabbitmq_channel_messages_redelivered_total":                         s.Redelivered,
-		"rabbitmq_channel_messages_acked_total":                               s.Acked,
-		"rabbitmq_channel_get_ack_total":                                      s.GotManualAck,
-		"rabbitmq_channel_get_total":                                          s.GotAutoAck,
-		"rabbitmq_channel_get_empty_total":                                    s.GotEmpty,
-		"rabbitmq_global_messages_received_total" + amqp:                      s.Published,
-		"rabbitmq_global_messages_routed_total" + amqp:                        s.Routed,
-		"rabbitmq_global_messages_confirmed_total" + amqp:                     s.Confirmed,
-		"rabbitmq_global_messages_unroutable_returned_total" + amqp:           s.Returned,
-		"rabbitmq_global_messages_unroutable_dropped_total" + amqp:            s.Unroutable,
-		"rabbitmq_global_messages_delivered_total" + queue:                    s.DeliveredManualAck + s.DeliveredAutoAck + s.GotManualAck + s.GotAutoAck,
-		"rabbitmq_global_messages_delivered_consume_manual_ack_total" + queue: s.DeliveredManualAck,
-		"rabbitmq_global_messages_delivered_consume_auto_ack_total" + queue:   s.DeliveredAutoAck,
-		"rabbitmq_global_messages_delivered_get_manual_ack_total" + queue:     s.GotManualAck,
-		"rabbitmq_global_messages_delivered_get_auto_ack_total" + queue:       s.GotAutoAck,
-		"rabbitmq_global_messages_get_empty_total" + queue:                    s.GotEmpty,
-		"rabbitmq_global_messages_redelivered_total" + queue:                  s.Redelivered,
-		"rabbitmq_global_messages_acknowledged_total" + queue:                 s.Acked,
-		"leveret_connections_blocked":                                         s.Blocked,
-		"leveret_queue_memory_bytes":                                          s.ReadyBytes,
-		"leveret_store_disk_bytes":                                            s.StoreBytes,
-		"leveret_store_unsynced_bytes":                                        s.UnsyncedBytes,
-		"leveret_messages_requeued_total":                                     s.Requeued,
-		"leveret_messages_rejected_total":                                     s.Rejected,
-		"leveret_messages_purged_total":                                       s.Purged,
-		"rabbitmq_io_sync_ops_total":                                          s.Syncs,
-		"rabbitmq_io_write_bytes_total":                                       s.WrittenBytes,
-		"rabbitmq_io_read_ops_total":                                          s.Reads,
-		"rabbitmq_io_read_bytes_total":                                        s.ReadBytes,
-		"leveret_store_damaged_records_total":                                 s.DamagedRecords,
-		`leveret_messages_dropped_total{reason="unroutable"}`:                 s.Unroutable,
-		`leveret_messages_dropped_total{reason="expired"}`:                    1001,
-		`leveret_messages_dropped_total{reason="too long"}`:                   1002,
-		`leveret_build_info{go_version=".*",version="0\.1\.0"}`:               1,
-		`rabbitmq_identity_info{rabbitmq_cluster="c",rabbitmq_cluster_permanent_id="c",rabbitmq_endpoint="aggregated",rabbitmq_node="leveret@host"}`: 1,
-		`rabbitmq_build_info{erlang_version=".*",prometheus_client_version=".*",prometheus_plugin_version="4.3.6",rabbitmq_version="4.3.6"}`:         1,
-	}
-}
-
-func TestNumbersReachTheirNames(t *testing.T) {
-	s := distinct()
-	body := text(t, scrape(t, metrics.SourceFunc(func() metrics.Snapshot { return s }), "/metrics"))
-	for name, value := range wanted(s) {
-		line := regexp.MustCompile(`(?m)^` + strings.NewReplacer("{", `\{`, "}", `\}`).Replace(name) + ` (\d+)$`)
-		if match := line.FindStringSubmatch(body); match == nil || match[1] != strconv.FormatUint(value, 10) {
-			t.Errorf("%s: got %q, want %d", name, match, value)
+// ours are the lines of an answer that tell the broker's numbers, without those of the process.
+func ours(body string) string {
+	var kept []string
+	for line := range strings.Lines(body) {
+		steady := !strings.HasPrefix(line, "rabbitmq_process_") && !strings.HasPrefix(line, "rabbitmq_detailed_process_") && !strings.Contains(line, "uptime")
+		if steady && (strings.HasPrefix(line, "rabbitmq_") || strings.HasPrefix(line, "leveret_")) {
+			kept = append(kept, line)
 		}
 	}
-	for _, name := range []string{"go_goroutines", "process_cpu_seconds_total", "rabbitmq_erlang_uptime_seconds"} {
-		if !strings.Contains(body, "\n"+name+" ") {
-			t.Errorf("%s is missing", name)
-		}
-	}
+	return strings.Join(kept, "")
 }
 
-// TestEveryNumberIsShown holds that no number of a snapshot is forgotten: without it, some line of the answer is another one.
+// paths are all endpoints, with everything that they can be asked for.
+var paths = []string{"/metrics", "/metrics/per-object", "/metrics/memory-breakdown", "/metrics/detailed?family=node_coarse_metrics&family=node_metrics" +
+	"&family=node_persister_metrics&family=connection_churn_metrics&family=auth_attempt_metrics&family=queue_coarse_metrics&family=queue_consumer_count" +
+	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=connection_coarse_metrics" +
+	"&family=connection_metrics&family=exchange_names&family=exchange_bindings&family=vhost_status"}
+
+// TestEveryNumberIsShown holds that no number is forgotten: with another value, some line of some answer is another one.
 func TestEveryNumberIsShown(t *testing.T) {
-	lines := func(s metrics.Snapshot) string {
-		body := text(t, scrape(t, metrics.SourceFunc(func() metrics.Snapshot { return s }), "/metrics"))
-		var ours []string
-		for line := range strings.Lines(body) {
-			steady := !strings.Contains(line, "_process_") && !strings.Contains(line, "uptime")
-			if steady && (strings.HasPrefix(line, "rabbitmq_") || strings.HasPrefix(line, "leveret_")) {
-				ours = append(ours, line)
-			}
+	answers := func(n *numbers) string {
+		var all strings.Builder
+		for _, path := range paths {
+			all.WriteString(ours(text(t, n, path)))
 		}
-		return strings.Join(ours, "")
+		return all.String()
 	}
-	all := lines(distinct())
-	if all != lines(distinct()) {
+	before := answers(distinct())
+	if before != answers(distinct()) {
 		t.Fatal("two scrapes of the same numbers differ")
 	}
-	for i := range reflect.TypeFor[metrics.Snapshot]().NumField() {
-		s := distinct()
-		s.DiskAlarm = true
-		before := lines(s)
-		reflect.ValueOf(&s).Elem().Field(i).SetZero()
-		if lines(s) == before {
-			t.Errorf("%s is not shown", reflect.TypeFor[metrics.Snapshot]().Field(i).Name)
+	changed := func(what string, of func(*numbers) reflect.Value) {
+		for i := range of(distinct()).NumField() {
+			n := distinct()
+			of(n).Field(i).SetZero()
+			name := of(n).Type().Field(i).Name
+			if name == "DiskAlarm" {
+				of(n).Field(i).SetBool(true)
+			}
+			if name != "QueueTypes" && !(what == "sum" && (name == "VHost" || name == "Name")) && answers(n) == before {
+				t.Errorf("%s of a %s is not shown", name, what)
+			}
+		}
+	}
+	changed("node", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.node).Elem() })
+	changed("sum", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.node.QueueTypes[1]).Elem() })
+	changed("queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.queues[1]).Elem() })
+	changed("exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.exchanges[0]).Elem() })
+	changed("channel", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.channels[1]).Elem() })
+	changed("connection", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.connections[0]).Elem() })
+}
+
+// TestNumbersReachTheirNames looks at one number of each table.
+func TestNumbersReachTheirNames(t *testing.T) {
+	n := distinct()
+	q := n.queues[1]
+	const name = `{queue="a \"quoted\"\nname",vhost="other"}`
+	tests := []struct {
+		path, series string
+		want         uint64
+	}{
+		{"/metrics", "rabbitmq_connections", n.node.ConnectionCount},
+		{"/metrics", "rabbitmq_alarms_memory_used_watermark", 1},
+		{"/metrics", "rabbitmq_alarms_free_disk_space_watermark", 0},
+		{"/metrics", `rabbitmq_auth_attempts_succeeded_total{protocol="amqp091"}`, n.node.LoginsTried - n.node.LoginsFailed},
+		{"/metrics", "rabbitmq_queue_messages", n.node.QueueTypes[0].Ready + n.node.QueueTypes[0].Unacked + n.node.QueueTypes[1].Ready + n.node.QueueTypes[1].Unacked},
+		{"/metrics", `rabbitmq_global_messages_acknowledged_total{protocol="amqp091",queue_type="rabbit_quorum_queue"}`, n.node.QueueTypes[1].Acked},
+		{"/metrics", `leveret_messages_dropped_total{reason="maxlen"}`, 1002},
+		{"/metrics", `leveret_messages_dropped_total{reason="unroutable"}`, n.node.Unroutable},
+		{"/metrics", `rabbitmq_identity_info{rabbitmq_cluster="c",rabbitmq_cluster_permanent_id="c",rabbitmq_endpoint="aggregated",rabbitmq_node="leveret@host"}`, 1},
+		{"/metrics/per-object", "rabbitmq_queue_messages_ready" + name, q.Ready},
+		{"/metrics/per-object", `rabbitmq_queue_info{membership="leader",queue="jobs",queue_type="rabbit_classic_queue",vhost="/"}`, 1},
+		{"/metrics/per-object", `rabbitmq_consumer_prefetch{channel="1.2"}`, n.channels[1].Prefetch},
+		{"/metrics/per-object", `rabbitmq_connection_channels{channel="1"}`, n.connections[0].Channels},
+		{"/metrics/detailed?family=queue_coarse_metrics", "rabbitmq_detailed_queue_messages_unacked" + name, q.Unacked},
+		{"/metrics/detailed?family=leveret_queue_metrics", "leveret_detailed_queue_messages_purged_total" + name, q.Purged},
+		{"/metrics/detailed?family=exchange_bindings", `rabbitmq_cluster_exchange_bindings{exchange="orders",type="topic",vhost="/"}`, n.exchanges[0].Bindings},
+		{"/metrics/detailed?family=vhost_status", `rabbitmq_cluster_vhost_status{vhost="other"}`, 1},
+		{"/metrics/memory-breakdown", "leveret_memory_queues_bytes", 77},
+	}
+	for _, tt := range tests {
+		line := tt.series + " " + strconv.FormatUint(tt.want, 10)
+		if body := text(t, n, tt.path); !slices.Contains(strings.Split(body, "\n"), line) {
+			t.Errorf("%s: no line %s", tt.path, line)
 		}
 	}
 }
 
-// TestCountersOnlyGrow holds that everything which is said to be a counter is a total, and everything else is not: a total that is shown
-// as a gauge can't be told from one that was reset.
+// TestDetailedIsNarrowed: what is not asked for is not there.
+func TestDetailedIsNarrowed(t *testing.T) {
+	tests := []struct {
+		query  string
+		queues int
+		other  bool
+	}{
+		{"", 0, false},
+		{"?family=nonsense", 0, false},
+		{"?family=queue_coarse_metrics", 2, false},
+		{"?family=queue_coarse_metrics&vhost=/", 1, false},
+		{"?family=queue_coarse_metrics&vhost=other&queue=jobs", 0, false},
+		{"?family=queue_coarse_metrics&queue=jobs", 1, false},
+		{"?family=queue_coarse_metrics&queue=jobs&queue=others", 0, false},
+		{"?family=connection_churn_metrics", 0, true},
+		{"?family=queue_consumer_count&family=queue_coarse_metrics&family=connection_churn_metrics&vhost=other", 1, true},
+	}
+	for _, tt := range tests {
+		body := text(t, distinct(), "/metrics/detailed"+tt.query)
+		if got := strings.Count(body, "\nrabbitmq_detailed_queue_messages_ready{"); got != tt.queues {
+			t.Errorf("%q: %d queues, want %d", tt.query, got, tt.queues)
+		}
+		if got := strings.Contains(body, "\nrabbitmq_detailed_channels_opened_total "); got != tt.other {
+			t.Errorf("%q: churn %v, want %v", tt.query, got, tt.other)
+		}
+		if !strings.Contains(body, `rabbitmq_endpoint="detailed"`) || !strings.Contains(body, "\nrabbitmq_build_info{") {
+			t.Errorf("%q does not tell who answers", tt.query)
+		}
+	}
+}
+
+// TestSizes holds that /metrics is of the same size however many objects there are, and that only what was asked for is gathered.
+func TestSizes(t *testing.T) {
+	few, many := distinct(), distinct()
+	for i := range 10_000 {
+		many.queues = append(many.queues, metrics.Queue{VHost: "/", Name: "q" + strconv.Itoa(i), Type: "classic"})
+	}
+	if a, b := strings.Count(text(t, few, "/metrics"), "\n"), strings.Count(text(t, many, "/metrics"), "\n"); a != b {
+		t.Errorf("%d lines with two queues, %d with 10,000", a, b)
+	}
+	begun := time.Now()
+	lines := strings.Count(text(t, many, "/metrics/per-object"), "\n")
+	if took := time.Since(begun); took > 5*time.Second || lines < 10_000*15 {
+		t.Errorf("%d lines in %v", lines, took)
+	}
+	if lines := strings.Count(text(t, many, "/metrics/detailed?family=queue_coarse_metrics&vhost=/&queue=q17"), "\n"); lines > 30 {
+		t.Errorf("%d lines for one queue", lines)
+	}
+	if few.asked != 1 {
+		t.Errorf("one scrape asks %d times for the node's numbers", few.asked)
+	}
+}
+
+// TestCountersOnlyGrow holds that everything which is said to be a counter is a total, and everything else is not: a total that is shown as
+// a gauge can't be told from one that was reset.
 func TestCountersOnlyGrow(t *testing.T) {
-	body := text(t, scrape(t, metrics.SourceFunc(distinct), "/metrics"))
-	for _, match := range regexp.MustCompile(`(?m)^# TYPE ((?:rabbitmq|leveret)_\S+) (\S+)$`).FindAllStringSubmatch(body, -1) {
-		if name, kind := match[1], match[2]; strings.HasSuffix(name, "_total") != (kind == "counter") {
-			t.Errorf("%s is a %s", name, kind)
+	for _, path := range paths {
+		for _, match := range regexp.MustCompile(`(?m)^# TYPE ((?:rabbitmq|leveret)_\S+) (\S+)$`).FindAllStringSubmatch(text(t, distinct(), path), -1) {
+			if name, kind := match[1], match[2]; strings.HasSuffix(name, "_total") != (kind == "counter") {
+				t.Errorf("%s is a %s", name, kind)
+			}
 		}
-	}
-}
-
-// TestAsksOnce holds that a scrape sees one moment: it asks for all numbers at once.
-func TestAsksOnce(t *testing.T) {
-	asked := 0
-	scrape(t, metrics.SourceFunc(func() metrics.Snapshot { asked++; return distinct() }), "/metrics")
-	if asked != 1 {
-		t.Errorf("one scrape asks %d times", asked)
 	}
 }
 
@@ -190,11 +250,13 @@ func TestProcessNumbers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // they are read from /proc
 	}
-	body := text(t, scrape(t, metrics.SourceFunc(distinct), "/metrics"))
+	body := text(t, distinct(), "/metrics")
 	for name, least := range map[string]float64{
 		"rabbitmq_process_open_fds":              3,
 		"rabbitmq_process_max_fds":               64,
 		"rabbitmq_process_resident_memory_bytes": 1 << 20,
+		"rabbitmq_erlang_uptime_seconds":         1e-9,
+		"go_goroutines":                          1,
 	} {
 		match := regexp.MustCompile(`(?m)^` + name + ` (.*)$`).FindStringSubmatch(body)
 		if match == nil {
@@ -207,70 +269,105 @@ func TestProcessNumbers(t *testing.T) {
 	}
 }
 
+// TestLint holds the answers to the rules of Prometheus, but for names that are RabbitMQ's.
 func TestLint(t *testing.T) {
-	registry := metrics.NewRegistry(metrics.SourceFunc(distinct), identity)
-	problems, err := testutil.GatherAndLint(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		if p.Metric == "rabbitmq_unreachable_cluster_peers_count" {
-			continue // the name is RabbitMQ's
+	theirs := []string{"rabbitmq_unreachable_cluster_peers_count"}
+	for _, path := range paths {
+		problems, err := promlint.New(strings.NewReader(text(t, distinct(), path))).Lint()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
 		}
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
-}
-
-func TestAnswers(t *testing.T) {
-	tests := []struct {
-		path   string
-		status int
-		body   string
-	}{
-		{"/metrics", 200, "# TYPE rabbitmq_connections gauge\n"},
-		{"/metrics/nonsense", 404, "Unknown Registry"},
-		{"/other", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
-	}
-	for _, tt := range tests {
-		r := scrape(t, metrics.SourceFunc(distinct), tt.path)
-		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.body) {
-			t.Errorf("%s: %d %.80q, want %d %q", tt.path, r.StatusCode, body, tt.status, tt.body)
+		for _, p := range problems {
+			if !slices.Contains(theirs, p.Metric) {
+				t.Errorf("%s: %s: %s", path, p.Metric, p.Text)
+			}
 		}
-	}
-	if got := scrape(t, metrics.SourceFunc(distinct), "/metrics").Header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain; version=0.0.4") {
-		t.Errorf("content type %q", got)
-	}
-}
-
-func TestGzip(t *testing.T) {
-	request := httptest.NewRequest("GET", "/metrics", nil)
-	request.Header.Set("Accept-Encoding", "gzip")
-	recorder := httptest.NewRecorder()
-	metrics.NewHandler(metrics.SourceFunc(distinct), identity).ServeHTTP(recorder, request)
-	unpacked, err := gzip.NewReader(recorder.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(unpacked)
-	if err != nil || !strings.Contains(string(body), "rabbitmq_queues ") {
-		t.Errorf("%v, %.80q", err, body)
 	}
 }
 
 // TestConcurrentScrapes has several scrapes at once over one handler; the race detector is the judge, and every answer is whole.
 func TestConcurrentScrapes(t *testing.T) {
-	handler := metrics.NewHandler(metrics.SourceFunc(distinct), identity)
+	n := distinct()
+	handler := metrics.NewHandler(&locked{numbers: n}, identity)
 	var scrapers sync.WaitGroup
-	for range 4 {
+	for i := range 4 {
 		scrapers.Go(func() {
 			for range 20 {
 				recorder := httptest.NewRecorder()
-				handler.ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
-				if recorder.Code != 200 || !strings.Contains(recorder.Body.String(), "rabbitmq_queues ") {
-					t.Errorf("%d", recorder.Code)
+				handler.ServeHTTP(recorder, httptest.NewRequest("GET", paths[i], nil))
+				if recorder.Code != 200 || !strings.Contains(recorder.Body.String(), "rabbitmq_identity_info") {
+					t.Errorf("%s: %d", paths[i], recorder.Code)
 				}
 			}
 		})
 	}
 	scrapers.Wait()
+}
+
+// locked counts under a lock.
+type locked struct {
+	*numbers
+	mu sync.Mutex
+}
+
+func (l *locked) Node() metrics.Node {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.numbers.Node()
+}
+
+// blocking is a source that does not answer before it may.
+type blocking struct {
+	*numbers
+	entered, leave chan struct{}
+}
+
+func (b *blocking) Node() metrics.Node {
+	b.entered <- struct{}{}
+	<-b.leave
+	return b.node
+}
+
+// TestScrapesAtOnce: too many scrapes at a time are refused, and later ones are answered again.
+func TestScrapesAtOnce(t *testing.T) {
+	source := &blocking{distinct(), make(chan struct{}), make(chan struct{})}
+	handler := metrics.NewHandler(source, identity)
+	get := func() int {
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+		return recorder.Code
+	}
+	var scrapers sync.WaitGroup
+	for range 8 {
+		scrapers.Go(func() {
+			if code := get(); code != 200 {
+				t.Errorf("%d", code)
+			}
+		})
+		<-source.entered
+	}
+	if code := get(); code != 503 {
+		t.Errorf("the ninth at once is answered %d", code)
+	}
+	close(source.leave)
+	scrapers.Wait()
+	go func() { <-source.entered }()
+	if code := get(); code != 200 {
+		t.Errorf("after them: %d", code)
+	}
+}
+
+func ExampleNewHandler() {
+	n := &numbers{node: metrics.Node{ConnectionCount: 3}}
+	recorder := httptest.NewRecorder()
+	metrics.NewHandler(n, identity).ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	for line := range strings.Lines(recorder.Body.String()) {
+		if strings.Contains(line, "rabbitmq_connections ") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// # HELP rabbitmq_connections Open connections
+	// # TYPE rabbitmq_connections gauge
+	// rabbitmq_connections 3
 }

@@ -5,21 +5,23 @@ import (
 	"os"
 	"strconv"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newProcessGauges are RabbitMQ's names for what the operating system knows of this process. The collectors of the Prometheus library give
-// the same under the names that Go programs use.
-func newProcessGauges(started time.Time) []prometheus.Collector {
-	gauge := func(name, help string, read func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)
+// process is what the operating system knows of this process, under RabbitMQ's names. The collectors of the Prometheus library give the same
+// under the names that Go programs use. started is when the broker was.
+func process(started time.Time) []group[Node] {
+	read := func(name, help string, value func() float64) column[Node] {
+		return column[Node]{name, help, gauge, func(*Node) float64 { return value() }}
 	}
-	return []prometheus.Collector{
-		gauge("rabbitmq_process_open_fds", "Open file descriptors", openFiles),
-		gauge("rabbitmq_process_max_fds", "Most file descriptors that may be open", maxFiles),
-		gauge("rabbitmq_process_resident_memory_bytes", "Resident memory", residentMemory),
-		gauge("rabbitmq_erlang_uptime_seconds", "Time since the broker started", func() float64 { return time.Since(started).Seconds() }),
+	return []group[Node]{
+		{"node_coarse_metrics", []column[Node]{
+			read("rabbitmq_process_open_fds", "Open file descriptors", openFiles),
+			read("rabbitmq_process_resident_memory_bytes", "Resident memory", residentMemory),
+		}},
+		{"node_metrics", []column[Node]{
+			read("rabbitmq_process_max_fds", "Most file descriptors that may be open", maxFiles),
+			read("rabbitmq_erlang_uptime_seconds", "Time since the broker started", func() float64 { return time.Since(started).Seconds() }),
+		}},
 	}
 }
 

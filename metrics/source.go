@@ -1,45 +1,84 @@
-// Package metrics shows the broker's numbers to Prometheus, under the names that RabbitMQ gives them, so that dashboards and alerts made
-// for it work unchanged. What RabbitMQ has no name for starts with leveret_.
+// Package metrics shows the broker's numbers to Prometheus, under the names, types and labels that RabbitMQ gives them, so that dashboards
+// and alerts made for it work unchanged. What RabbitMQ has no name for starts with leveret_.
 //
-// The package counts nothing itself. At every scrape it asks its [Source] once for all numbers of one moment; between scrapes it costs
-// nothing. It uses a registry of its own and touches no global one.
+// The package counts nothing itself. At every scrape it asks its [Source] once for each kind of object that the answer needs; between
+// scrapes it costs nothing. Answers are written family by family, so that one with a hundred thousand queues takes the memory of one
+// family and not of all. It touches no global registry.
 package metrics
 
-// Source hands out the broker's numbers. It is called by the goroutines of HTTP requests, several at once, and must not wait for queues
-// or clients.
+// Source hands out the broker's numbers. It is called by the goroutines of HTTP requests, several at once, and must not wait for queues or
+// clients. Slices are the caller's, in any order.
 type Source interface {
-	Snapshot() Snapshot
+	// Node is asked at every scrape.
+	Node() Node
+	// Queues and what follows are asked only for answers that show single objects.
+	Queues() []Queue
+	Exchanges() []Exchange
+	Channels() []Channel
+	Connections() []Connection
+	VHosts() []string
 }
 
-// SourceFunc is a function as a [Source].
-type SourceFunc func() Snapshot
+// Node is the broker's numbers at one moment. What is there now comes first; totals since the start follow, and never shrink.
+type Node struct {
+	ConnectionCount, ChannelCount, ConsumerCount, QueueCount uint64
 
-// Snapshot calls the function.
-func (f SourceFunc) Snapshot() Snapshot { return f() }
+	Blocked                uint64 // connections whose publishes are held back by an alarm
+	MemoryAlarm, DiskAlarm bool   // publishers are held
+	MemoryLimit            uint64 // bytes from which the memory alarm is on, 0 for none
+	StoreBytes             uint64 // of disk that messages take
+	UnsyncedBytes          uint64 // written to the log and not yet durable
 
-// Snapshot is the broker's numbers at one moment. What is there now comes first; totals since the start follow, and never shrink.
-type Snapshot struct {
-	Connections, Channels, Consumers, Queues uint64
-	Blocked                                  uint64 // connections whose publishes are held back by an alarm
-	Ready, Unacked                           uint64 // messages in all queues
-	ReadyBytes                               uint64 // of memory that ready messages take, bookkeeping included
-	MemoryAlarm, DiskAlarm                   bool   // publishers are held
-	MemoryLimit                              uint64 // bytes from which the memory alarm is on, 0 for none
-	StoreBytes                               uint64 // of disk that messages take
-	UnsyncedBytes                            uint64 // written to the log and not yet durable
+	ConnectionsOpened, ConnectionsClosed uint64
+	ChannelsOpened, ChannelsClosed       uint64
+	LoginsTried, LoginsFailed            uint64
+	Published                            uint64 // messages taken from publishers
+	Confirmed, Returned                  uint64
+	Unroutable                           uint64            // dropped: no queue wanted them and the publisher did not ask for them back
+	Dropped                              map[string]uint64 // further messages dropped, by reason
+	Syncs, Reads, ReadBytes              uint64            // of the store
+	RecordsWritten, WrittenBytes         uint64            // to its log
+	DamagedRecords                       uint64            // found in the store
 
-	ConnectionsOpened, ConnectionsClosed  uint64
-	ChannelsOpened, ChannelsClosed        uint64
-	LoginsTried, LoginsFailed             uint64
-	Published                             uint64 // messages taken from publishers
-	Routed                                uint64 // copies put into queues
-	Confirmed, Returned                   uint64
-	DeliveredManualAck, DeliveredAutoAck  uint64 // to consumers
-	GotManualAck, GotAutoAck, GotEmpty    uint64 // answers to basic.get
-	Redelivered, Acked                    uint64
-	Requeued, Rejected, Purged            uint64
-	Unroutable                            uint64            // dropped: no queue wanted them and the publisher did not ask for them back
-	Dropped                               map[string]uint64 // further messages dropped, by reason
-	Syncs, WrittenBytes, Reads, ReadBytes uint64            // of the store
-	DamagedRecords                        uint64            // found in the store
+	// QueueTypes sums up all queues of a type ("classic", ...). Totals include what queues did that are gone.
+	QueueTypes []Queue
+	// Memory is bytes by what takes them.
+	Memory map[string]uint64
+}
+
+// Queue is one queue's numbers, or a sum over queues.
+type Queue struct {
+	VHost, Name, Type string
+
+	Ready, Unacked, Consumers uint64
+	MemoryBytes               uint64 // that ready messages take, bookkeeping included
+
+	Published                            uint64 // copies put into the queue
+	DeliveredManualAck, DeliveredAutoAck uint64 // to consumers
+	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
+	Redelivered, Acked                   uint64
+	Requeued, Rejected, Purged           uint64
+}
+
+// Exchange is one exchange's numbers.
+type Exchange struct {
+	VHost, Name, Type string
+	Bindings          uint64 // with the exchange as their source
+}
+
+// Channel is one channel's numbers, or a sum. The ID stays the same for the life of the channel.
+type Channel struct {
+	ID                 string
+	Consumers, Unacked uint64
+	Unconfirmed        uint64
+	Prefetch           uint64
+}
+
+// Connection is one connection's numbers, or a sum. The ID stays the same for the life of the connection.
+type Connection struct {
+	ID                       string
+	ReceivedBytes, SentBytes uint64
+	Reads, Writes            uint64 // of the socket
+	PendingBytes             uint64
+	Channels                 uint64
 }

@@ -17,9 +17,13 @@ type gate struct {
 
 // Full reports that the queue refuses every message at the moment. It costs no lock: publishers ask before they log a message.
 func (q *Queue) Full() bool {
-	g := q.mailbox.gate
+	g := q.mailbox.gate.Load()
 	return g != nil && g.full.Load()
 }
+
+// MayRefuse reports whether the queue refuses messages when it is full: a publisher has to keep track of whose they are then. It may change
+// with the queue's settings.
+func (q *Queue) MayRefuse() bool { return q.mailbox.gate.Load() != nil }
 
 // limit sets what the gate lets in.
 func (g *gate) limit(length, bytes int64, keep bool) {
@@ -27,10 +31,23 @@ func (g *gate) limit(length, bytes int64, keep bool) {
 	g.look()
 }
 
+// count notes a batch that was in the mailbox before there was a gate.
+func (g *gate) count(b *Batch) {
+	for i := range b.messages {
+		g.waiting++
+		g.waitingBodies += int64(len(b.messages[i].message.Body()))
+	}
+}
+
 // admit takes the messages out of the batch that the queue has no room for; the others keep their order. next is the number of the first.
 //
 // [queue length limit, overflow reject-publish]
 func (g *gate) admit(b *Batch, r *Receipt, next uint64) {
+	if b.Unrefusable {
+		g.count(b)
+		g.look()
+		return
+	}
 	kept := 0
 	for i := range b.messages {
 		size := int64(len(b.messages[i].message.Body()))
@@ -97,7 +114,7 @@ func (g *gate) look() { g.full.Store(!g.keep && !g.hasRoom(1)) }
 
 // turn is called when the runner takes the mailbox: what it took before is part of what it says now.
 func (g *gate) turn(state runnerState) {
-	g.ready, g.bodies = int64(state.ready), int64(state.bodies)
+	g.ready, g.bodies = int64(state.ready), state.bodies
 	g.working, g.workingBodies = g.waiting, g.waitingBodies
 	g.waiting, g.waitingBodies = 0, 0
 	g.look()

@@ -25,7 +25,7 @@ func TestPushNumbersMessages(t *testing.T) {
 func TestBatchIsFullAtItsLimit(t *testing.T) {
 	b := queue.NewBatch()
 	for i := range queue.BatchMessages {
-		if full := b.Add(amqp.Message("m"), nil); full != (b.Len() == queue.BatchMessages) || b.Len() != i+1 {
+		if full := b.Add(newMessage("m"), nil); full != (b.Len() == queue.BatchMessages) || b.Len() != i+1 {
 			t.Fatalf("with %d messages: %d, full %v", i+1, b.Len(), full)
 		}
 	}
@@ -53,7 +53,7 @@ func TestRequeueReturnsToItsPlace(t *testing.T) {
 	g.took("a1 a2 a3")
 	g.cancel(a)
 	g.settle(a, queue.Requeue, 3)
-	g.settle(a, queue.Requeue, 1)
+	g.settle(a, queue.Return, 1)
 	g.holds(queue.Counts{Ready: 4, Unacked: 1})
 	g.start(queue.Consumer{Tag: "b"})
 	g.took("b1! b3! b4 b5")

@@ -12,11 +12,16 @@ type Outcome uint8
 const (
 	// Ack removes it: it was processed.
 	Ack Outcome = iota
-	// Requeue puts it back to its own place, marked as redelivered.
+	// Requeue puts it back to its own place, marked as redelivered: its consumer failed with it.
 	Requeue
 	// Reject removes it unprocessed.
 	Reject
+	// Return is Requeue without blame: the consumer gave the message back, or was too slow with it.
+	Return
 )
+
+// back reports whether the message stays in the queue.
+func (o Outcome) back() bool { return o == Requeue || o == Return }
 
 // Settlement settles deliveries of one consumer, or of gets, on one queue. Get one from NewSettlement, fill it, and hand it to
 // Queue.Settle, which owns it from then on.
@@ -50,7 +55,10 @@ func (s *Settlement) Add(n uint64) {
 // Log puts the settlement, which is for this queue, into a batch of the log, so that it shares the fate of what else is there; the queue does not
 // tell the log again then.
 func (s *Settlement) Log(q *Queue, b *store.Batch) {
-	if q.logging && s.Outcome != Requeue && !q.Closed() {
+	if s.Outcome == Reject && q.opts.Forwarder != nil {
+		return // it leaves the queue when it has got where it goes
+	}
+	if q.logging && !s.Outcome.back() && !q.Closed() {
 		b.Settle(q.opts.ID, s.ranges)
 		s.logged = true
 	}
@@ -74,35 +82,42 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 	for n := r.First; n <= r.Last; n++ {
 		if size, ok := q.takeBack(n); ok {
 			q.unacked--
-			if o == Requeue {
-				q.giveBack(n, size)
-			} else if !logged || q.spilled {
-				q.tell(n)
-			}
+			q.settleLent(n, size, o, logged)
 			continue
 		}
-		if o != Requeue {
-			q.drop(n)
+		e := q.window.At(n)
+		if e == nil {
 			continue
 		}
-		if e := q.window.At(n); e != nil {
+		q.unacked--
+		if o.back() {
 			e.redelivered = true
 			q.window.Mark(n)
 			q.weigh(e, e.size())
-			q.unacked--
+			q.enter(n, e.tag, false)
+			continue
+		}
+		d := Departure{Seq: n, Message: e.message, Reason: Rejected, chunk: e.chunk}
+		q.window.Remove(n)
+		if o == Reject {
+			q.part(d)
+		} else {
+			q.gone(&d)
 		}
 	}
 }
 
-// drop removes for good a delivered message that the store does not have.
-func (q *Queue) drop(n uint64) {
-	e := q.window.At(n)
-	if e == nil {
-		return
+// settleLent settles a message that is not in memory.
+func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
+	tag := q.lentTag(n)
+	switch {
+	case o.back():
+		q.giveBack(n, size, tag)
+	case o == Reject && !logged:
+		q.partUnread(n, Rejected)
+	case !logged || q.spilled:
+		q.tell(n)
 	}
-	q.releases.add(e.chunk)
-	q.window.Remove(n)
-	q.unacked--
 }
 
 // tally counts a settlement and gives the consumer its room back.
@@ -110,7 +125,7 @@ func (q *Queue) tally(s *Settlement) {
 	switch s.Outcome {
 	case Ack:
 		q.counted.Acked += uint64(s.count)
-	case Requeue:
+	case Requeue, Return:
 		q.counted.Requeued += uint64(s.count)
 	case Reject:
 		q.counted.Rejected += uint64(s.count)

@@ -22,10 +22,11 @@ type channel struct {
 	tx       *transaction
 	reply    *replyConsumer
 
-	confirming bool
-	published  uint64 // publishes since confirm.select, so the last one's tag
-	toConfirm  bool   // stands in the publisher's list of channels with new publishes
-	toSettle   bool   // has settles that were not looked at yet
+	confirming  bool
+	published   uint64   // publishes since confirm.select, so the last one's tag
+	refusedTags []uint64 // those that a queue refused and the client was not told of
+	toConfirm   bool     // stands in the publisher's list of channels with new publishes
+	toSettle    bool     // has settles that were not looked at yet
 
 	counted  ChannelPublishes // since the channel was opened
 	counting bool             // stands in the publisher's list of channels that have counted something
@@ -175,16 +176,16 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 			d.Consumers = append(d.Consumers, &c.Consumer)
 		}
 	}
-	for _, s := range requeueAll(&held) {
+	for _, s := range giveBack(&held, queue.Requeue) {
 		d := of(s.queue)
 		d.Held = append(d.Held, s.settlement)
 	}
 	return list
 }
 
-// requeueAll turns deliveries into settlements that put them back.
-func requeueAll(held *queue.Window[unacked]) []addressed {
-	g := gather{outcome: queue.Requeue}
+// giveBack turns deliveries into settlements that put them back, by one outcome or the other.
+func giveBack(held *queue.Window[unacked], o queue.Outcome) []addressed {
+	g := gather{outcome: o}
 	for n, u, ok := held.NextFrom(0); ok; n, u, ok = held.NextFrom(n + 1) {
 		g.add(u)
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,9 @@ func newClient(t testing.TB, nc net.Conn) *client {
 // opening is how a client opens its connection; the zero value is a guest with all capabilities and no limits of its own.
 type opening struct {
 	user       string
-	plain      bool // without capabilities
+	password   string // the user's name if empty
+	vhost      string // "/" if empty
+	plain      bool   // without capabilities
 	frameMax   uint32
 	channelMax uint16
 	heartbeat  uint16
@@ -44,7 +47,8 @@ func (o opening) startOk() *amqp.ConnectionStartOk {
 	if user == "" {
 		user = "guest"
 	}
-	m := &amqp.ConnectionStartOk{Mechanism: "PLAIN", Locale: "en_US", Response: []byte("\x00" + user + "\x00" + user)}
+	secret := cmp.Or(o.password, user)
+	m := &amqp.ConnectionStartOk{Mechanism: "PLAIN", Locale: "en_US", Response: []byte("\x00" + user + "\x00" + secret)}
 	if !o.plain {
 		m.ClientProperties = amqp.Table{{Name: "capabilities", Value: amqp.Table{
 			{Name: "consumer_cancel_notify", Value: true},
@@ -65,7 +69,7 @@ func (c *client) opening(o opening) error {
 	}
 	c.out = append(c.out, protocolHeader...)
 	c.add(0, o.startOk(), &amqp.ConnectionTuneOk{FrameMax: o.frameMax, ChannelMax: o.channelMax, Heartbeat: o.heartbeat},
-		&amqp.ConnectionOpen{VirtualHost: "/"})
+		&amqp.ConnectionOpen{VirtualHost: cmp.Or(o.vhost, "/")})
 	c.add(1, &amqp.ChannelOpen{})
 	if err := c.flush(); err != nil {
 		return err
@@ -148,6 +152,18 @@ func (c *client) expect(want amqp.MethodID) amqp.Method {
 		c.t.Fatal(err)
 	}
 	return m
+}
+
+// says reads the frame that must come next, in the form of frame.Dump.
+func (c *client) says(want string) {
+	c.t.Helper()
+	f, err := c.next()
+	if err != nil {
+		c.t.Fatalf("waiting for %s: %v", want, err)
+	}
+	if got := frame.Dump(f); got != want {
+		c.t.Fatalf("got %s, want %s", got, want)
+	}
 }
 
 // call sends a method and reads its answer.

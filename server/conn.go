@@ -59,6 +59,7 @@ type connection struct {
 	user      *auth.User
 	rights    *auth.Rights
 	vhost     *vhost.VHost
+	entered   atomic.Pointer[entered] // where it is counted, for other goroutines to see
 	client    clientProperties
 	frameMax  uint32 // of the negotiation; initialFrameMax before
 	limit     uint16 // channels at once, 0: none
@@ -288,6 +289,7 @@ func (c *connection) teardown() {
 	}
 	c.ended = true
 	c.visible.open.Store(false)
+	defer c.leave() // last: a virtual host that is deleted waits for the exclusive queues to be gone
 	c.server.forgetRunning()
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them

@@ -153,12 +153,13 @@ func (c *connection) tuneOk(m *amqp.ConnectionTuneOk) error {
 
 // open enters the virtual host.
 func (c *connection) open(m *amqp.ConnectionOpen) error {
-	v := c.server.VHost(m.VirtualHost)
-	if v == nil {
-		return amqp.NoVHost(m.VirtualHost).At(m.ID())
+	v, err := c.enter(m.VirtualHost)
+	if err != nil {
+		return at(err, m.ID())
 	}
-	rights, ok := c.user.Rights(m.VirtualHost)
+	rights, ok := c.user.Rights(m.VirtualHost) // asked when the user's deletion would find the connection
 	if !ok {
+		c.leave()
 		return amqp.VHostRefused(m.VirtualHost, c.user.Name()).At(m.ID())
 	}
 	c.vhost, c.rights = v, rights

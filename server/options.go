@@ -27,6 +27,18 @@ type Options struct {
 	MemoryLimit uint64
 	// TransactionMax is how many bytes of publishes a transaction may hold; it has to be set.
 	TransactionMax int
+	// DefaultVHost is the virtual host that is made if the store knows none; empty: none is made.
+	DefaultVHost string
+	// DefaultQueueType is the type of queues that are declared without one; empty is "classic".
+	DefaultQueueType string
+	// ConnectionMax is how many connections may be open at once.
+	ConnectionMax int
+	// ChannelMaxPerNode is how many channels may be open at once on all connections together.
+	ChannelMaxPerNode int
+	// ConsumerMaxPerChannel is how many consumers a channel may have.
+	ConsumerMaxPerChannel int
+	// VHostMax, QueueMax and ExchangeMax are how many of these there may be in the whole broker.
+	VHostMax, QueueMax, ExchangeMax int
 	// NodeName is the broker's name towards clients.
 	NodeName string
 	// Product and ProductVersion are what clients that branch on the broker's kind are told.
@@ -54,6 +66,7 @@ func DefaultOptions() Options {
 		ChannelMax:       2047,
 		MaxMessageSize:   16 << 20,
 		TransactionMax:   64 << 20,
+		DefaultVHost:     "/",
 		NodeName:         "leveret@localhost",
 		Product:          "RabbitMQ",
 		ProductVersion:   "4.3.6",

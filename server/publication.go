@@ -66,7 +66,11 @@ func (s *Server) Publish(ctx context.Context, p *Publication) (Outcome, error) {
 	c.publisher.willConfirm(ch)
 	c.enqueue(ch, m, nil, r, true)
 	c.handOver()
+	refused := c.counted.Refused > 0
 	c.publishCounters()
+	if refused {
+		return Refused, nil
+	}
 	return Routed, s.awaitDurable(ctx, ch)
 }
 

@@ -44,7 +44,9 @@ type Server struct {
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
 	stopping    atomic.Bool
-	vhosts      sync.Map // name -> *vhost.VHost
+	vhosts      sync.Map // name -> *vhost.VHost; those that clients may open
+	registry    registry
+	admission   admission
 
 	mu          sync.Mutex // guards what follows
 	listeners   []listener
@@ -63,7 +65,8 @@ type listener struct {
 	tls bool
 }
 
-// New makes a server with the virtual host "/", and what the store knows of it; it returns when the queues can be used.
+// New makes a server with the virtual hosts that the store knows of; it returns when their queues can be used. A store that knows none gets
+// the default one.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
@@ -73,28 +76,16 @@ func New(o Options, d Dependencies) (*Server, error) {
 		stop:        make(chan struct{}),
 	}
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
-	recovery := vhost.NewRecovery(d.Store)
-	v, err := vhost.New(vhost.Options{Name: "/", Store: d.Store, Recovery: recovery, Budget: s.budget, Log: d.Log})
-	if err != nil {
-		return nil, fmt.Errorf("open virtual host '/': %w", err)
+	if err := s.loadVHosts(); err != nil {
+		return nil, err
 	}
-	recovery.Finish()
-	s.vhosts.Store("/", v)
+	s.users.OnDelete(s.userDeleted)
 	s.store.OnDurable(s.confirmDurable)
 	s.store.OnAlarm(s.diskAlarm)
 	if s.store.Alarm() {
 		s.diskAlarm(true)
 	}
 	return s, nil
-}
-
-// VHost returns a virtual host by its name, nil if there is none.
-func (s *Server) VHost(name string) *vhost.VHost {
-	v, ok := s.vhosts.Load(name)
-	if !ok {
-		return nil
-	}
-	return v.(*vhost.VHost)
 }
 
 // Listen binds all listeners; clients can connect but are not answered before Serve.

@@ -1,9 +1,6 @@
 package server
 
-import (
-	"leveret/queue"
-	"leveret/vhost"
-)
+import "leveret/queue"
 
 // Stats are a server's figures of one moment, and its counters since it was made.
 type Stats struct {
@@ -32,17 +29,17 @@ func (s *Server) Stats() Stats {
 		}
 	}
 	s.mu.Unlock()
-	s.vhosts.Range(func(_, v any) bool {
-		vh := v.(*vhost.VHost)
-		st.Exchanges += vh.Counts().Exchanges
-		vh.Queues(func(q *queue.Queue) bool {
+	totals, going := s.registry.retired.read()
+	st.Contents.Totals.Add(&totals)
+	for _, v := range append(s.VHosts(), going...) {
+		st.Exchanges += v.Counts().Exchanges
+		v.Queues(func(q *queue.Queue) bool {
 			st.Queues++
 			st.Contents.Add(q.Stats())
 			return true
 		})
-		retired := vh.Retired() // last, so that the totals of a queue that closes meanwhile are not missed
+		retired := v.Retired() // last, so that the totals of a queue that closes meanwhile are not missed
 		st.Contents.Totals.Add(&retired)
-		return true
-	})
+	}
 	return st
 }

@@ -62,8 +62,8 @@ func (c *connection) show() {
 	c.publisher.countExchange(nil)
 }
 
-// Connections returns the open connections, in no order. Any goroutine may call it.
-func (s *Server) Connections() []ConnectionStatus {
+// OpenConnections returns the open connections, in no order. Any goroutine may call it.
+func (s *Server) OpenConnections() []ConnectionStatus {
 	var list []ConnectionStatus
 	for _, c := range s.snapshot() {
 		if c.visible.open.Load() {

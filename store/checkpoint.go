@@ -14,6 +14,7 @@ const stepBytes = 1 << 20
 type step struct {
 	puts    []put
 	deletes []put // without a value
+	notes   []noteChange
 	size    int
 
 	// What to make due again if the transaction fails.
@@ -43,6 +44,7 @@ func (p *step) deleteChunk(key []byte) {
 	p.delete(bucketChunks, key)
 	p.delete(bucketEntries, key)
 	p.delete(bucketAcks, key)
+	p.delete(bucketNotes, key)
 }
 
 // write is the step's part of a transaction. It may run twice, if the transaction it shared failed.
@@ -54,6 +56,11 @@ func (p *step) write(tx *bbolt.Tx) error {
 	}
 	for _, w := range p.deletes {
 		if err := deleteValue(tx, w.bucket, w.key); err != nil {
+			return err
+		}
+	}
+	for i := range p.notes {
+		if err := p.notes[i].write(tx); err != nil {
 			return err
 		}
 	}
@@ -156,10 +163,12 @@ func (x *index) nextStep(at *saveCursor) *step {
 		if live := c.encodeLive(); live != nil {
 			p.put(bucketAcks, key, live)
 		}
+		x.takeNotes(p, c)
 		c.saved = true
 		p.chunks = append(p.chunks, c)
 	}
 	x.stepAcks(p)
+	x.stepNotes(p)
 	x.stepLanes(p)
 	if p.size == 0 {
 		return nil
@@ -232,6 +241,9 @@ func (x *index) undo(p *step) {
 		}
 	}
 	x.deadLanes = append(x.deadLanes, p.gone...)
+	for _, n := range p.notes {
+		x.undoNotes(n)
+	}
 }
 
 // saved notes that a checkpoint has the segments: their entries need not stay in memory.

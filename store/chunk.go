@@ -26,6 +26,9 @@ type chunk struct {
 	floor uint64
 	bits  []uint64
 
+	notes []byte // packed; those that no checkpoint has
+	noted int    // bytes of notes in the root file, about
+
 	saved bool  // the root file has it
 	dirty bool  // the live state changed since it was saved
 	at    int64 // spill only: where the entries stand in the file

@@ -92,6 +92,13 @@ type sent struct {
 	group      int  // of an atomic batch, 0: none
 	settled    bool // or may be
 	groupOff   int  // settled by this atomic batch
+	notes      []givenNote
+}
+
+// givenNote is a note and the first batch behind it: once that is durable, the note is.
+type givenNote struct {
+	data   string
+	behind LSN
 }
 
 // workload is a broker's day in short: batches for several queues, fan-out, atomic batches with settlements, acks in and out of
@@ -104,6 +111,7 @@ type workload struct {
 	live     map[uint64][]*sent
 	groups   int
 	groupLSN map[int]LSN
+	fresh    []*sent // with notes behind which there is no batch yet
 }
 
 func newWorkload(s *Disk, seed uint64) *workload {
@@ -157,12 +165,72 @@ func (w *workload) round() {
 		}
 	})
 	w.groupLSN[group] = lsn
+	for _, m := range w.fresh {
+		for i := range m.notes {
+			if m.notes[i].behind == 0 {
+				m.notes[i].behind = lsn
+			}
+		}
+	}
+	w.fresh = w.fresh[:0]
 	for _, m := range fresh {
 		m.lsn = lsn
 		w.sent = append(w.sent, m)
 		w.live[m.queue] = append(w.live[m.queue], m)
 	}
 	w.settleSome(nil, 0)
+	w.annotateSome()
+}
+
+// annotateSome gives notes to messages of one queue, to some more than once.
+func (w *workload) annotateSome() {
+	queue := 1 + w.random.Uint64N(4)
+	live := w.live[queue]
+	if len(live) == 0 || w.random.IntN(3) > 0 {
+		return
+	}
+	var notes []Note
+	for range 1 + w.random.IntN(30) {
+		m := live[w.random.IntN(len(live))]
+		data := fmt.Sprintf("note %d%s", len(m.notes), bytes.Repeat([]byte("x"), w.random.IntN(20)))
+		m.notes = append(m.notes, givenNote{data: data})
+		w.fresh = append(w.fresh, m)
+		notes = append(notes, Note{Seq: m.seq, Data: []byte(data)})
+	}
+	w.s.Annotate(queue, notes)
+}
+
+// checkNotes says whether each message has its last note, or one behind which nothing was confirmed.
+func (w *workload) checkNotes(s *Disk, durable LSN) error {
+	found := map[uint64]map[uint64]string{}
+	for _, q := range s.recovered {
+		found[q.ID] = map[uint64]string{}
+		for _, n := range q.Notes {
+			found[q.ID][n.Seq] = string(n.Data)
+			if !s.index.live(q.ID, n.Seq, false) {
+				return fmt.Errorf("queue %d has a note for message %d, which is gone", q.ID, n.Seq)
+			}
+		}
+	}
+	for _, m := range w.sent {
+		if !s.index.live(m.queue, m.seq, false) {
+			continue
+		}
+		note, there := found[m.queue][m.seq]
+		has, safe := -1, -1
+		for i, n := range m.notes {
+			if there && n.data == note {
+				has = i
+			}
+			if n.behind != 0 && n.behind <= durable {
+				safe = i
+			}
+		}
+		if has < safe || there && has < 0 {
+			return fmt.Errorf("queue %d message %d has note %q, number %d; %d was confirmed", m.queue, m.seq, note, has, safe)
+		}
+	}
+	return nil
 }
 
 // settleSome acks from the heads, and now and then from the middle.
@@ -240,7 +308,7 @@ func (w *workload) check(s *Disk, durable LSN) error {
 			return fmt.Errorf("queue %d holds %d messages that nobody sent", q, len(rest))
 		}
 	}
-	return nil
+	return w.checkNotes(s, durable)
 }
 
 func readQueue(s *Disk, queue uint64) (messages []Message, err error) {

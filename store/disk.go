@@ -267,8 +267,9 @@ func register[T any](list *atomic.Pointer[[]T], v T) {
 
 // Queues implements Store.
 func (s *Disk) Queues(each func(QueueState)) {
-	for _, q := range s.recovered {
-		each(q)
+	for i := range s.recovered {
+		each(s.recovered[i])
+		s.recovered[i].Notes = nil // there may be millions
 	}
 }
 

@@ -212,9 +212,9 @@ func TestRecoveredQueues(t *testing.T) {
 	var got []string
 	s.Queues(func(q store.QueueState) { got = append(got, fmt.Sprint(q)) })
 	want := []string{
-		"{5 31 31 [{1 3} {7 10} {20 20}] 8 800}",
-		"{6 2 2 [{1 1}] 1 10}",
-		"{7 2 2 [{1 1}] 1 50}",
+		"{5 31 31 [{1 3} {7 10} {20 20}] 8 800 []}",
+		"{6 2 2 [{1 1}] 1 10 []}",
+		"{7 2 2 [{1 1}] 1 50 []}",
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("recovered\n%v, want\n%v", got, want)

@@ -23,6 +23,7 @@ import (
 //	settle   queue | n | n times (first, last - first)
 //	drop     queue
 //	group    n: the n records before it, all flagged atomic, are complete
+//	note     queue | n | n times (seq, length u8, data)
 //
 // Numbers without a width are uvarints. The length counts what follows the checksum. A record's checksum covers what follows it,
 // and is bound to the record's own position, so a record that an earlier use of the file left behind is never taken for one
@@ -45,6 +46,8 @@ const (
 	recordSettle
 	recordDrop
 	recordGroup
+	recordNote
+	recordLast = recordNote
 )
 
 // Flags of a record. The highest bit is kept for a log that is replicated: group, index and term would stand before the fields.
@@ -68,9 +71,10 @@ type record struct {
 	tag         uint32
 	body        []byte
 	pairs       []Pair
-	queue       uint64  // settle, drop
+	queue       uint64  // settle, drop, note
 	ranges      []Range // settle
 	members     uint64  // group
+	notes       []Note  // note
 }
 
 // checkRecord looks for a valid record at the start of src, which stands at pos in the log. It returns the record's whole
@@ -94,7 +98,7 @@ func checkRecord(src []byte, pos uint64) int {
 // parse decodes what follows a record's checksum. It is given checked bytes, but trusts no length in them. It reuses r's slices.
 func (r *record) parse(src []byte) error {
 	c := cursor{src: src}
-	*r = record{kind: c.byte(), flags: c.byte(), pairs: r.pairs[:0], ranges: r.ranges[:0]}
+	*r = record{kind: c.byte(), flags: c.byte(), pairs: r.pairs[:0], ranges: r.ranges[:0], notes: r.notes[:0]}
 	if r.flags&^flagsKnown != 0 {
 		return fmt.Errorf("record flags %#x: %w", r.flags, ErrVersion)
 	}
@@ -112,6 +116,9 @@ func (r *record) parse(src []byte) error {
 		r.queue = c.uvarint()
 	case recordGroup:
 		r.members = c.uvarint()
+	case recordNote:
+		r.queue = c.uvarint()
+		r.notes = c.notes(r.notes)
 	default:
 		return fmt.Errorf("record of kind %d: %w", r.kind, ErrVersion)
 	}

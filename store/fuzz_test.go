@@ -38,6 +38,16 @@ func sampleBatch() *Batch {
 	return &b
 }
 
+// sampleNotes is a record of notes for the messages of sampleBatch.
+func sampleNotes(pos uint64) []byte {
+	l := newLog()
+	l.lazily(recordNote, func(p *payload) {
+		p.appendNotes(1, []Note{{Seq: 1, Data: []byte("a")}, {Seq: 2, Data: []byte("b")}, {Seq: 1, Data: []byte("c")}, {Seq: 9}})
+	})
+	l.pending[0].place(pos)
+	return l.pending[0].buf
+}
+
 // replayBytes recovers one segment file in memory.
 func replayBytes(data []byte) (*Disk, error) {
 	files := newFaultFS()
@@ -62,6 +72,7 @@ func FuzzRecover(f *testing.F) {
 	f.Add(records, true)
 	f.Add(append(slices.Clone(records[:20]), records...), true)
 	f.Add([]byte{}, false)
+	f.Add(append(recordsOfBatch(sampleBatch(), 1000+batchHead), sampleNotes(1000+batchHead+uint64(len(records)))...), true)
 	f.Fuzz(func(t *testing.T, data []byte, wrap bool) {
 		if wrap {
 			data = segmentOf(1, 1000, data, 0)
@@ -77,6 +88,11 @@ func FuzzRecover(f *testing.F) {
 		s.summarize()
 		for _, q := range s.recovered {
 			found := uint64(0)
+			for i, n := range q.Notes {
+				if !s.index.live(q.ID, n.Seq, false) || i > 0 && n.Seq <= q.Notes[i-1].Seq || len(n.Data) > MaxNote {
+					t.Fatalf("queue %d: note %+v", q.ID, n)
+				}
+			}
 			w, err := s.Read(q.ID, []Range{{0, math.MaxUint64}}, math.MaxInt)
 			if err != nil || len(w.Lost) > 0 {
 				t.Fatalf("queue %d: lost %v, %v", q.ID, w.Lost, err)
@@ -100,12 +116,13 @@ func FuzzRecord(f *testing.F) {
 		f.Add(records[at+recordHead : at+n])
 		at += n
 	}
+	f.Add(sampleNotes(0)[recordHead:])
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var r record
 		if err := r.parse(src); err != nil {
 			return
 		}
-		if len(r.body) > len(src) || len(r.pairs)*9 > len(src) || len(r.ranges)*2 > len(src) {
+		if len(r.body) > len(src) || len(r.pairs)*9 > len(src) || len(r.ranges)*2 > len(src) || len(r.notes)*2 > len(src) {
 			t.Fatalf("%d bytes decode to %+v", len(src), r)
 		}
 	})

@@ -27,6 +27,8 @@ type index struct {
 	dirtyChunks []*chunk
 	deadChunks  []chunkKey // saved once, not needed any more
 	deadLanes   []uint64
+	notedChunks []*chunk // saved ones with notes that are not
+	noteBytes   int      // of notes in memory
 
 	scratch record
 	last    *lane // of the last record: neighbours are often of one queue
@@ -128,6 +130,8 @@ func (x *index) change(r *record) {
 		x.settle(r.queue, r.ranges, false)
 	case recordDrop:
 		x.drop(r.queue)
+	case recordNote:
+		x.annotate(r.queue, r.notes)
 	}
 }
 
@@ -235,6 +239,7 @@ func (x *index) removeDead(list *[]*chunk, from, to int) {
 			keep = append(keep, c)
 		case from+i == len(all)-1 && c.open():
 			x.bytes -= int64(len(c.entries))
+			x.noteBytes -= len(c.notes)
 			*c = chunk{seg: c.seg, queue: c.queue, entries: c.entries[:0], last: c.last}
 			keep = append(keep, c)
 		default:
@@ -259,7 +264,8 @@ func (x *index) bury(c *chunk) {
 	}
 	x.bytes -= int64(len(c.entries))
 	x.chunks--
-	c.live, c.entries = 0, nil
+	x.noteBytes -= len(c.notes)
+	c.live, c.entries, c.notes = 0, nil, nil
 }
 
 // drop forgets a queue.

@@ -96,13 +96,13 @@ func (e *examination) inspect(w io.Writer) error {
 	for _, seg := range e.s.segments {
 		p.line("  %d: position %d to %d, %d bytes, %d live, %s", seg.id, seg.pos, seg.end, seg.size, seg.refs, seg.describe())
 		if n := e.r.kinds[seg.id]; n != nil {
-			p.line("     records: %d messages, %d settlements, %d dropped queues, %d ends of atomic batches",
-				n[recordPublish], n[recordSettle], n[recordDrop], n[recordGroup])
+			p.line("     records: %d messages, %d settlements, %d dropped queues, %d ends of atomic batches, %d groups of notes",
+				n[recordPublish], n[recordSettle], n[recordDrop], n[recordGroup], n[recordNote])
 		}
 	}
 	p.line("queues:")
 	for _, q := range e.s.recovered {
-		p.line("  %d: %d messages, %d bytes, next %d, live %s", q.ID, q.Messages, q.Bytes, q.Next, describeRanges(q.Live))
+		p.line("  %d: %d messages, %d bytes, next %d, live %s, %d notes", q.ID, q.Messages, q.Bytes, q.Next, describeRanges(q.Live), len(q.Notes))
 	}
 	p.damage(e.s.report.Damage)
 	return errors.Join(err, p.err)

@@ -40,6 +40,7 @@ func TestInspectPrintsAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, s, 3, 1, bodies(1, 1500, 1000)...)
+	s.Annotate(3, []store.Note{{Seq: 10, Data: []byte{1}}, {Seq: 11, Data: []byte{2}}, {Seq: 1500, Data: []byte{3}}})
 	s.Settle(3, []store.Range{{First: 1, Last: 10}, {First: 20, Last: 20}})
 	shut(t, s)
 
@@ -50,7 +51,7 @@ func TestInspectPrintsAFolder(t *testing.T) {
 		"next queue id 1",
 		"definitions:\n  vhosts: 1\n",
 		"saved by a checkpoint\n",
-		"queues:\n  3: 1489 messages, 1489000 bytes, next 1501, live 11-19 21-1500\n",
+		"queues:\n  3: 1489 messages, 1489000 bytes, next 1501, live 11-19 21-1500, 2 notes\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -121,6 +122,7 @@ func TestInspectOfWhatWouldBeReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, s, 3, 1, bodies(1, 5, 10)...)
+	s.Annotate(3, []store.Note{{Seq: 2, Data: []byte{1}}, {Seq: 4, Data: []byte{1}}})
 	s.Settle(3, []store.Range{{First: 2, Last: 2}})
 	b := store.Batch{Atomic: true}
 	b.Publish([]byte("moved"), 0)
@@ -134,9 +136,9 @@ func TestInspectOfWhatWouldBeReplayed(t *testing.T) {
 	for _, want := range []string{
 		"closed in order false\n",
 		"4 live, to be replayed\n",
-		"records: 6 messages, 2 settlements, 0 dropped queues, 1 ends of atomic batches\n",
-		"  3: 3 messages, 30 bytes, next 6, live 3-5\n",
-		"  4: 1 messages, 5 bytes, next 2, live 1\n",
+		"records: 6 messages, 2 settlements, 0 dropped queues, 1 ends of atomic batches, 1 groups of notes\n",
+		"  3: 3 messages, 30 bytes, next 6, live 3-5, 1 notes\n",
+		"  4: 1 messages, 5 bytes, next 2, live 1, 0 notes\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -90,6 +90,11 @@ func (r *recovery) loadChunks(tx *bbolt.Tx) error {
 		if err := c.load(k, v, acks.Get(k)); err != nil {
 			return r.refuse(Damage{Segment: key.segment, What: err.Error()})
 		}
+		if saved, err := savedNotes(tx, k); err != nil {
+			r.found(Damage{Segment: key.segment, What: err.Error()})
+		} else {
+			c.noted = len(saved)
+		}
 		l := x.lane(key.queue)
 		l.chunks = append(l.chunks, c)
 		l.next = max(l.next, c.last+1)

@@ -168,6 +168,9 @@ func (s *Memory) Settle(queue uint64, ranges []Range) {
 	s.queue(queue).remove(ranges, false)
 }
 
+// Annotate implements Store: notes are for the next start, and here that finds nothing.
+func (s *Memory) Annotate(_ uint64, notes []Note) { checkNotes(notes) }
+
 // DropQueue implements Store.
 func (s *Memory) DropQueue(queue uint64) {
 	s.mu.Lock()

@@ -20,6 +20,7 @@ import (
 //	chunks    segment, queue, first -> last, number, bytes, disk: summaries, read at the start
 //	entries   the same key -> packed entries, read when somebody pages
 //	acks      the same key -> floor, bits: live state, absent while all is live
+//	notes     the same key -> notes, absent when there are none
 //	queues    id -> next sequence
 //	bodies    position -> record: survivors of segments that were given up
 //
@@ -30,6 +31,7 @@ var (
 	bucketChunks   = []byte("chunks")
 	bucketEntries  = []byte("entries")
 	bucketAcks     = []byte("acks")
+	bucketNotes    = []byte("notes")
 	bucketQueues   = []byte("queues")
 	bucketBodies   = []byte("bodies")
 	internal       = [][]byte{bucketMeta, bucketSegments, bucketChunks, bucketEntries, bucketAcks, bucketQueues, bucketBodies}
@@ -127,9 +129,13 @@ func (r *root) closeFile() error {
 // prepareRoot makes the buckets of a new file, or checks those of an old one.
 func prepareRoot(tx *bbolt.Tx) error {
 	if tx.Bucket(bucketMeta) != nil {
-		return checkVersion(tx)
+		if err := checkVersion(tx); err != nil {
+			return err
+		}
+		_, err := tx.CreateBucketIfNotExists(bucketNotes) // older files have none
+		return err
 	}
-	for _, name := range internal {
+	for _, name := range append(internal, bucketNotes) {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ type model struct {
 	disk    *store.Disk
 	memory  *store.Memory
 	next    map[uint64]uint64
+	notes   map[uint64]map[uint64]string // of each queue, the last one of each message that was live
 }
 
 const modelQueues = 4
@@ -94,6 +95,45 @@ func (m *model) settle(t *rapid.T) {
 	m.memory.Settle(queue, ranges)
 }
 
+// annotate gives notes to messages, of which some are settled, spilled, or not there.
+func (m *model) annotate(t *rapid.T) {
+	queue := queueOf(t)
+	live := map[uint64]bool{}
+	m.scan(t, m.memory, queue, func(i store.Info) { live[i.Seq] = !i.Transient })
+	var notes []store.Note
+	for range rapid.IntRange(1, 50).Draw(t, "notes") {
+		data := rapid.StringMatching("[a-z]{0,32}").Draw(t, "data")
+		n := store.Note{Seq: rapid.Uint64Range(0, m.next[queue]+2).Draw(t, "seq"), Data: []byte(data)}
+		notes = append(notes, n)
+		if live[n.Seq] {
+			m.notes[queue][n.Seq] = data
+		}
+	}
+	m.disk.Annotate(queue, notes)
+	m.memory.Annotate(queue, notes)
+}
+
+// checkNotes compares what a restart found with the notes of the messages that are left.
+func (m *model) checkNotes(t *rapid.T, q store.QueueState) {
+	want := map[uint64]string{}
+	m.scan(t, m.memory, q.ID, func(i store.Info) {
+		if note, ok := m.notes[q.ID][i.Seq]; ok {
+			want[i.Seq] = note
+		}
+	})
+	m.notes[q.ID] = want
+	last := uint64(0)
+	for _, n := range q.Notes {
+		if note, ok := want[n.Seq]; n.Seq <= last || !ok || note != string(n.Data) {
+			t.Fatalf("queue %d: note %q of message %d behind that of %d, want %q", q.ID, n.Data, n.Seq, last, note)
+		}
+		last = n.Seq
+	}
+	if len(q.Notes) != len(want) {
+		t.Fatalf("queue %d: %d notes, want %d", q.ID, len(q.Notes), len(want))
+	}
+}
+
 // barrier waits until what was settled shows: it is in the log before this message, and reading that waits for it.
 func (m *model) barrier(t *rapid.T) {
 	const queue = modelQueues + 1
@@ -156,6 +196,7 @@ func (m *model) restart(t *rapid.T) {
 		if q.Messages != count || q.Bytes != size {
 			t.Fatalf("queue %d recovers %d messages of %d bytes, want %d of %d", q.ID, q.Messages, q.Bytes, count, size)
 		}
+		m.checkNotes(t, q)
 	})
 }
 
@@ -244,11 +285,12 @@ func TestDiskAgainstMemory(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		m := &model{dir: dir, options: store.DefaultOptions(), memory: store.NewMemory(), next: map[uint64]uint64{}}
+		m.notes = map[uint64]map[uint64]string{1: {}, 2: {}, 3: {}, 4: {}}
 		m.options.SegmentSize, m.options.BatchSize, m.options.MinFree = 128<<10, 32<<10, 0
 		m.options.RelocateThreshold = rapid.SampledFrom([]float64{0, 0.25, 1}).Draw(t, "threshold")
 		m.open(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"publish": m.publish, "publish more": m.publish, "settle": m.settle, "spill": m.spill, "discard": m.discard,
+			"publish": m.publish, "publish more": m.publish, "settle": m.settle, "annotate": m.annotate, "spill": m.spill, "discard": m.discard,
 			"commit": m.commit, "restart": m.restart, "": m.check,
 		})
 		m.close(t)

@@ -21,8 +21,8 @@ type recovery struct {
 	promised uint64   // everything before this position was on disk
 	end      uint64   // behind everything that was found
 	maxID    uint64
-	buffer   []byte                           // one file at a time
-	kinds    map[uint64]*[recordGroup + 1]int // records of each kind in a replayed segment
+	buffer   []byte                          // one file at a time
+	kinds    map[uint64]*[recordLast + 1]int // records of each kind in a replayed segment
 	report   *Report
 }
 
@@ -48,7 +48,7 @@ func (s *Disk) recover() error {
 func newRecovery(s *Disk) *recovery {
 	return &recovery{
 		s: s, known: map[uint64]*segment{}, files: map[uint64]file{}, sizes: map[uint64]int64{}, report: &s.report,
-		kinds: map[uint64]*[recordGroup + 1]int{},
+		kinds: map[uint64]*[recordLast + 1]int{},
 	}
 }
 

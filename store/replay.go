@@ -46,7 +46,7 @@ func (r *recovery) replaySegment(v survey, limit uint64) error {
 	if !v.sound {
 		r.found(Damage{Segment: v.id, Size: segmentHead, What: "segment header", Torn: v.header.pos >= r.promised})
 	}
-	r.kinds[seg.id] = new([recordGroup + 1]int)
+	r.kinds[seg.id] = new([recordLast + 1]int)
 	p := &replayer{r: r, seg: seg}
 	sc := scanner{survey: v, limit: limit, record: p.record, gap: p.gap, batch: p.batch}
 	sc.scan()
@@ -149,6 +149,9 @@ func (s *Disk) summarize() {
 			if c.live > 0 && c.live < c.n {
 				q.Bytes += uint64(s.exactBytes(c) - c.liveBytes())
 			}
+			notes, err := s.notesOf(c)
+			s.warn("read notes", err)
+			q.Notes = append(q.Notes, notes...)
 		}
 		s.report.Queues++
 		s.report.Messages += q.Messages

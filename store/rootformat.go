@@ -35,11 +35,11 @@ func deleteValue(tx *bbolt.Tx, bucket, key []byte) error {
 	return b.Delete(key)
 }
 
-// addCount changes the number of keys of a bucket. Entries, acks and bodies are not counted: each is looked up by who knows that
+// addCount changes the number of keys of a bucket. Entries, acks, bodies and notes are not counted: each is looked up by who knows that
 // it should be there.
 func addCount(tx *bbolt.Tx, bucket []byte, n int) error {
 	switch string(bucket) {
-	case string(bucketMeta), string(bucketEntries), string(bucketAcks), string(bucketBodies):
+	case string(bucketMeta), string(bucketEntries), string(bucketAcks), string(bucketBodies), string(bucketNotes):
 		return nil
 	}
 	key := countKey(bucket)

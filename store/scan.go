@@ -173,7 +173,7 @@ func (s *scanner) resync(at, to int) int {
 	}
 	for at++; at+recordHead+2 <= to && s.budget > 0; at++ {
 		kind, flags := s.data[at+recordHead], s.data[at+recordHead+1]
-		if kind < recordPublish || kind > recordGroup || flags&^flagsKnown != 0 {
+		if kind < recordPublish || kind > recordLast || flags&^flagsKnown != 0 {
 			continue
 		}
 		length := int(binary.LittleEndian.Uint32(s.data[at:]))

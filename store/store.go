@@ -7,7 +7,7 @@
 // Who may call what. All methods of a Store may be called from any goroutine at any time between opening and Close. A Batch
 // belongs to one goroutine, as a rule a connection's reader.
 //
-// What blocks. Commit, Load, Read, Scan, Spill and Close wait for the disk. Append, Settle, Discard, DropQueue and all that only
+// What blocks. Commit, Load, Read, Scan, Spill and Close wait for the disk. Append, Settle, Annotate, Discard, DropQueue and all that only
 // looks (Durable, Pressure, Stats ...) never do: they take a short lock at most. Append calls its callback under that lock, so
 // the order of records in the log is the order in which the callbacks ran; the callback must not call the store.
 //
@@ -17,8 +17,8 @@
 //
 // What survives a crash. After Commit returns: the changes, all or none of one call. Once Durable reaches the number that Append
 // returned: every record of that batch. A batch that is Atomic survives as a whole or not at all, any other record by record.
-// What Settle was told is written within 20 ms and synced within a second; a crash before that brings the messages back.
-// Spilled messages never survive.
+// What Settle and Annotate were told is written within 20 ms and synced within a second; a crash before that brings the messages
+// back, and their older notes. Spilled messages never survive.
 package store
 
 import (
@@ -38,6 +38,12 @@ type Change struct {
 
 // Range is an inclusive range of sequence numbers.
 type Range struct{ First, Last uint64 }
+
+// Note is a few bytes about a live message, MaxNote at most.
+type Note struct {
+	Seq  uint64
+	Data []byte
+}
 
 // Pair is a message's place in one queue. A sequence of zero says that the queue did not take the message.
 type Pair struct{ Queue, Seq uint64 }
@@ -73,6 +79,7 @@ type QueueState struct {
 	Live      []Range // what is not settled
 	Messages  uint64  // how many that are
 	Bytes     uint64  // and the size of their bodies
+	Notes     []Note  // the last one of each live message that has any, in order
 }
 
 // Stats are plain numbers of one moment, for metrics. Counts run from the opening of the store.
@@ -121,6 +128,9 @@ type Store interface {
 	// Settle records that messages are done with: acked, rejected, expired, purged. Ranges may cover sequences that the store
 	// never saw, but only such as were given: a queue goes on above them after a restart. Spilled messages stay.
 	Settle(queue uint64, ranges []Range)
+	// Annotate keeps notes about live messages, to be found again after a restart: of a message the last one counts. They go with
+	// the message, whoever settles it. Like Settle it is written lazily, and what is annotated may be settled or unknown already.
+	Annotate(queue uint64, notes []Note)
 	// DropQueue forgets a queue and all its messages, spilled ones too.
 	DropQueue(queue uint64)
 	// Durable is the last batch that is safe on disk, and with it all before.
@@ -139,7 +149,8 @@ type Store interface {
 	// Discard settles spilled messages; those of the log stay.
 	Discard(queue uint64, ranges []Range)
 
-	// Queues tells what recovery found: every queue number that the log or its index named when the store was opened.
+	// Queues tells what recovery found: every queue number that the log or its index named when the store was opened. Notes are
+	// told once: the store does not keep them.
 	Queues(each func(QueueState))
 
 	// Pressure says that over 8 MiB wait for the disk: publishers should pause. It ends by itself, with a kick of OnDurable.

@@ -1,6 +1,7 @@
 package vhost
 
 import (
+	"cmp"
 	"slices"
 
 	"leveret/amqp"
@@ -105,10 +106,10 @@ func (v *VHost) kindOf(q queue.Options) queueType {
 
 // defaultType is the type of a queue that is declared without one.
 func (v *VHost) defaultType(d *QueueDeclare) queueType {
-	if v.opts.DefaultQueueType == "" || !d.Durable || d.Exclusive || d.AutoDelete {
+	if !d.Durable || d.Exclusive || d.AutoDelete {
 		return classic
 	}
-	return queueType(v.opts.DefaultQueueType)
+	return queueType(cmp.Or(v.metadata.Load().DefaultQueueType, v.opts.DefaultQueueType, string(classic)))
 }
 
 // addType writes the default type into the arguments of a declare without a type; it is kept with them.

@@ -80,6 +80,9 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 	if err := v.checkAlternate(d, r); err != nil {
 		return false, err
 	}
+	if err := v.checkExchangeLimit(d.Name); err != nil {
+		return false, err
+	}
 	// Made before the name is reserved: the type may refuse the arguments, and then nothing has to be undone.
 	x, err := v.newExchange(exchange.Options{
 		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments,
@@ -92,6 +95,10 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 		return false, nil
 	}
 	defer e.turn.Unlock()
+	if err := v.checkThere(); err != nil {
+		v.exchanges.release(d.Name, e)
+		return false, err
+	}
 	if d.Durable {
 		if err := v.opts.Store.Commit(v.exchangeRecord(x.Options())); err != nil {
 			v.exchanges.release(d.Name, e)

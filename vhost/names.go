@@ -21,6 +21,7 @@ const shards = 32
 // its key is an interface, and the names that come from the wire are bytes.
 type names[T any] struct {
 	seed   maphash.Seed
+	all    *atomic.Int64 // counts the names of this kind in all virtual hosts
 	shards [shards]shard[T]
 }
 
@@ -42,8 +43,8 @@ type place struct {
 	sources []*exchange.Exchange // those with bindings to here
 }
 
-func newNames[T any]() *names[T] {
-	n := &names[T]{seed: maphash.MakeSeed()}
+func newNames[T any](all *atomic.Int64) *names[T] {
+	n := &names[T]{seed: maphash.MakeSeed(), all: all}
 	for i := range n.shards {
 		n.shards[i].entries = make(map[string]*entry[T])
 	}
@@ -82,6 +83,7 @@ func (n *names[T]) reserve(name string) *entry[T] {
 	e := new(entry[T])
 	e.turn.Lock() // nobody else knows it yet, so this does not wait under the shard's lock
 	s.entries[strings.Clone(name)] = e
+	n.all.Add(1)
 	return e
 }
 
@@ -91,6 +93,7 @@ func (n *names[T]) release(name string, e *entry[T]) {
 	s.mu.Lock()
 	delete(s.entries, name)
 	s.mu.Unlock()
+	n.all.Add(-1)
 	e.bearer.Store(nil)
 	if e.gone != nil {
 		close(e.gone)
@@ -123,6 +126,14 @@ func (s *shard[T]) list() []*entry[T] {
 		list = append(list, e)
 	}
 	return list
+}
+
+// list returns the entries of all names, in no order.
+func (n *names[T]) list() (entries []*entry[T]) {
+	for i := range n.shards {
+		entries = append(entries, n.shards[i].list()...)
+	}
+	return entries
 }
 
 // len counts the names, those on their way in or out too.

@@ -99,11 +99,18 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	if err := v.validate(d); err != nil {
 		return nil, err
 	}
+	if err := v.checkQueueLimits(d.Name); err != nil {
+		return nil, err
+	}
 	e := v.queues.reserve(d.Name)
 	if e == nil {
 		return nil, nil
 	}
 	defer e.turn.Unlock()
+	if err := v.checkThere(); err != nil {
+		v.queues.release(d.Name, e)
+		return nil, err
+	}
 	opts := queue.Options{
 		Name: d.Name, Durable: d.Durable, Exclusive: d.Exclusive, AutoDelete: d.AutoDelete, Arguments: d.Arguments,
 	}
@@ -177,6 +184,16 @@ func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
 		return nil, err
 	}
 	return q, nil
+}
+
+// HasQueue reports whether there is a queue of that name, whoever may use it.
+func (v *VHost) HasQueue(name string) bool {
+	e := v.queues.find(name)
+	if e == nil {
+		return false
+	}
+	q := e.bearer.Load()
+	return q != nil && !q.Closed()
 }
 
 // checkOwner refuses the exclusive queue of another connection.

@@ -21,6 +21,9 @@ func NewRecovery(s store.Store) *Recovery {
 	return r
 }
 
+// NoRecovery is for virtual hosts that are made while the broker runs: there is nothing that the store could have found for them.
+func NoRecovery(s store.Store) *Recovery { return &Recovery{store: s} }
+
 // claim returns what the store found of a queue.
 func (r *Recovery) claim(id uint64) store.QueueState {
 	state := r.states[id]

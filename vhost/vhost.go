@@ -21,9 +21,14 @@ type Options struct {
 	Budget *queue.Budget
 	// Log is told of the recovery; nil for nobody.
 	Log *slog.Logger
-	// DefaultQueueType is the type of queues that are declared without one: "classic" (also when empty), "quorum" or "stream". Queues
-	// that the type cannot be, for they are not durable or end by themselves, are classic.
+	// DefaultQueueType is the type of queues that are declared without one where the metadata names none: "classic" (also when empty),
+	// "quorum" or "stream". Queues that the type cannot be, for they are not durable or end by themselves, are classic.
 	DefaultQueueType string
+	// Metadata and Limits are what the operator set for this virtual host.
+	Metadata Metadata
+	Limits   Limits
+	// Census counts queues and exchanges together with those of other virtual hosts; nil if there are no others.
+	Census *Census
 }
 
 // Owner is the connection that an exclusive queue belongs to, by its number; 0 is nobody.
@@ -38,6 +43,9 @@ type VHost struct {
 	owned     owned
 	standard  *exchange.Exchange // the default exchange
 	ledger    queue.Ledger       // what the queues did that are gone
+	metadata  atomic.Pointer[Metadata]
+	limits    atomic.Pointer[Limits]
+	gone      atomic.Bool // it is being deleted: nothing is made in it any more
 }
 
 // predeclared are the exchanges that every virtual host has from its start.
@@ -60,7 +68,14 @@ func New(opts Options) (*VHost, error) {
 	if opts.Recovery == nil {
 		opts.Recovery = NewRecovery(opts.Store)
 	}
-	v := &VHost{opts: opts, exchanges: newNames[exchange.Exchange](), queues: newNames[queue.Queue]()}
+	if opts.Census == nil {
+		opts.Census = new(Census)
+	}
+	v := &VHost{
+		opts: opts, exchanges: newNames[exchange.Exchange](&opts.Census.exchanges), queues: newNames[queue.Queue](&opts.Census.queues),
+	}
+	v.SetMetadata(opts.Metadata)
+	v.SetLimits(opts.Limits)
 	for _, x := range predeclared {
 		x.Durable = true
 		if err := v.restoreExchange(x); err != nil {

@@ -22,7 +22,7 @@ type webServers struct {
 
 // listen opens the addresses that are configured.
 func (w *webServers) listen(n *node) error {
-	handler := metrics.NewHandler(metrics.SourceFunc(n.snapshot), metrics.Identity{
+	handler := metrics.NewHandler(figures{n}, metrics.Identity{
 		Node:            n.config.Node(),
 		Cluster:         n.config.Node(),
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,

@@ -1,0 +1,104 @@
+package metrics
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
+
+// all wants every group.
+func all[T any](T) bool { return true }
+
+// aggregated is of constant size, however many objects there are.
+func (h *handler) aggregated(e *exposition, _ *http.Request) {
+	n := h.source.Node()
+	sum := []Queue{n.sum()}
+	writeAll(e, queues, all, sum, nil)
+	writeAll(e, ofChannels, all, sum, nil)
+	writeAll(e, ofConnections, all, []Node{n}, nil)
+	h.whole(e, &n)
+}
+
+// perObject has a line for each object instead of their sum. What is only known as a sum stays one.
+func (h *handler) perObject(e *exposition, _ *http.Request) {
+	h.objects(e, all, all)
+	n := h.source.Node()
+	writeAll(e, ofChannels, all, []Queue{n.sum()}, nil)
+	h.whole(e, &n)
+}
+
+// whole writes what is of the broker as a whole.
+func (h *handler) whole(e *exposition, n *Node) {
+	one := []Node{*n}
+	writeAll(e, node, all, one, nil)
+	writeAll(e, h.process, all, one, nil)
+	writeAll(e, logins, all, one, protocol)
+	writeAll(e, global, all, one, protocol)
+	ofTypes := labelsOf(n.QueueTypes, func(q *Queue) labels { return labelled("protocol", "amqp091", "queue_type", typeLabel(q.Type)) })
+	writeAll(e, byType, all, n.QueueTypes, ofTypes)
+	e.writeDropped(n)
+	e.gathered(h.library.Gather())
+}
+
+// objects writes the families of single objects, of the groups and the queues that are wanted.
+func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Queue) bool) {
+	if wantsAny(queues, group) {
+		list := slices.DeleteFunc(h.source.Queues(), func(q Queue) bool { return !queue(&q) })
+		of, info := queueLabels(list)
+		writeAll(e, queues, group, list, of)
+		write(e, column[Queue]{e.prefix + "queue_info", "1 for each queue, with its type", gauge, func(*Queue) float64 { return 1 }}, list, info)
+	}
+	if wantsAny(channels, group) {
+		list := h.source.Channels()
+		of := channelLabels(list)
+		writeAll(e, channels, group, list, of)
+	}
+	if wantsAny(connections, group) {
+		list := h.source.Connections()
+		of := connectionLabels(list)
+		writeAll(e, connections, group, list, of)
+	}
+}
+
+// detailed answers for the families that are asked for, and tells nothing but who the broker is when there are none. Queues can be narrowed
+// down to a virtual host and to one queue.
+func (h *handler) detailed(e *exposition, r *http.Request) {
+	asked := r.URL.Query()
+	group := func(name string) bool { return slices.Contains(asked["family"], name) }
+	queue := func(q *Queue) bool { return matches(asked["vhost"], q.VHost) && matches(asked["queue"], q.Name) }
+	h.objects(e, group, queue)
+	if wantsAny(exchangeNames, group) || wantsAny(exchangeBindings, group) {
+		list := h.source.Exchanges()
+		of := exchangeLabels(list)
+		writeAll(e, exchangeNames, group, list, of)
+		writeAll(e, exchangeBindings, group, list, of)
+	}
+	if wantsAny(vhosts, group) {
+		list := slices.Sorted(slices.Values(h.source.VHosts()))
+		writeAll(e, vhosts, group, list, labelsOf(list, func(name *string) labels { return labelled("vhost", *name) }))
+	}
+	if wantsAny(node, group) || wantsAny(h.process, group) || wantsAny(logins, group) {
+		one := []Node{h.source.Node()}
+		writeAll(e, node, group, one, nil)
+		writeAll(e, h.process, group, one, nil)
+		writeAll(e, logins, group, one, protocol)
+	}
+}
+
+// matches: one value has to be met, none means all, and of several no object meets each.
+func matches(values []string, value string) bool {
+	return len(values) == 0 || len(values) == 1 && values[0] == value
+}
+
+// wantsAny reports whether any of the groups is wanted.
+func wantsAny[T any](groups []group[T], wanted func(string) bool) bool {
+	return slices.ContainsFunc(groups, func(g group[T]) bool { return g.name != "" && wanted(g.name) })
+}
+
+// memory tells what takes the memory.
+func (h *handler) memory(e *exposition, _ *http.Request) {
+	parts := h.source.Node().Memory
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		single(e, "leveret_memory_"+part+"_bytes", "Memory of "+part, gauge, []float64{float64(parts[part])}, []labels{nil})
+	}
+}

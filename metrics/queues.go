@@ -1,0 +1,112 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+)
+
+// queues are the families of queues: a sum in /metrics, and a line for each queue elsewhere. In RabbitMQ's names _ack means that the client
+// acknowledges, and its lack that the delivery alone settles the message.
+var queues = []group[Queue]{
+	{"queue_coarse_metrics", queueCoarse},
+	{"queue_consumer_count", queueConsumers},
+	{"queue_metrics", slices.Concat(queueConsumers, queueContents)},
+	{"queue_delivery_metrics", queueDeliveries},
+	{"leveret_queue_metrics", queueOurs},
+}
+
+var queueCoarse = []column[Queue]{
+	{"rabbitmq_queue_messages_ready", "Messages ready to be delivered", gauge, func(q *Queue) float64 { return float64(q.Ready) }},
+	{"rabbitmq_queue_messages_unacked", "Messages delivered and not yet settled", gauge, func(q *Queue) float64 { return float64(q.Unacked) }},
+	{"rabbitmq_queue_messages", "Messages ready and unacked", gauge, func(q *Queue) float64 { return float64(q.Ready + q.Unacked) }},
+}
+
+var queueConsumers = []column[Queue]{
+	{"rabbitmq_queue_consumers", "Consumers", gauge, func(q *Queue) float64 { return float64(q.Consumers) }},
+}
+
+var queueContents = []column[Queue]{
+	{"rabbitmq_queue_process_memory_bytes", "Memory that the queue takes", gauge, func(q *Queue) float64 { return float64(q.MemoryBytes) }},
+}
+
+var queueDeliveries = []column[Queue]{
+	{"rabbitmq_queue_get_ack_total", "Messages got by basic.get that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.GotManualAck) }},
+	{"rabbitmq_queue_get_total", "Messages got by basic.get in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.GotAutoAck) }},
+	{"rabbitmq_queue_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
+	{"rabbitmq_queue_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
+	{"rabbitmq_queue_messages_redelivered_total", "Deliveries of messages that were delivered before", counter, func(q *Queue) float64 { return float64(q.Redelivered) }},
+	{"rabbitmq_queue_messages_acked_total", "Messages acknowledged", counter, func(q *Queue) float64 { return float64(q.Acked) }},
+	{"rabbitmq_queue_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
+}
+
+// queueOurs are what RabbitMQ has no name for, or only with a label for each channel.
+var queueOurs = []column[Queue]{
+	{"leveret_queue_messages_published_total", "Messages put into the queue", counter, func(q *Queue) float64 { return float64(q.Published) }},
+	{"leveret_queue_messages_requeued_total", "Messages that went back to their queue", counter, func(q *Queue) float64 { return float64(q.Requeued) }},
+	{"leveret_queue_messages_rejected_total", "Messages rejected without requeue", counter, func(q *Queue) float64 { return float64(q.Rejected) }},
+	{"leveret_queue_messages_purged_total", "Messages purged", counter, func(q *Queue) float64 { return float64(q.Purged) }},
+}
+
+// ofChannels are the same numbers under the names that RabbitMQ has for what channels did. They are shown as sums alone.
+var ofChannels = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_channel_consumers", "Consumers of all channels", gauge, func(q *Queue) float64 { return float64(q.Consumers) }},
+	{"rabbitmq_channel_messages_unacked", "Messages delivered and not yet settled", gauge, func(q *Queue) float64 { return float64(q.Unacked) }},
+	{"rabbitmq_channel_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
+	{"rabbitmq_channel_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
+	{"rabbitmq_channel_messages_redelivered_total", "Deliveries of messages that were delivered before", counter, func(q *Queue) float64 { return float64(q.Redelivered) }},
+	{"rabbitmq_channel_messages_acked_total", "Messages acknowledged", counter, func(q *Queue) float64 { return float64(q.Acked) }},
+	{"rabbitmq_channel_get_ack_total", "Messages got by basic.get that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.GotManualAck) }},
+	{"rabbitmq_channel_get_total", "Messages got by basic.get in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.GotAutoAck) }},
+	{"rabbitmq_channel_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
+	{"rabbitmq_queue_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
+}}}
+
+// byType are the totals that RabbitMQ labels with the type of queue.
+var byType = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_global_messages_delivered_total", "Messages delivered, by all ways", counter, (*Queue).delivered},
+	{"rabbitmq_global_messages_delivered_consume_manual_ack_total", "Messages delivered to consumers that acknowledge", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
+	{"rabbitmq_global_messages_delivered_consume_auto_ack_total", "Messages delivered to consumers in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
+	{"rabbitmq_global_messages_delivered_get_manual_ack_total", "Messages got that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.GotManualAck) }},
+	{"rabbitmq_global_messages_delivered_get_auto_ack_total", "Messages got in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.GotAutoAck) }},
+	{"rabbitmq_global_messages_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
+	{"rabbitmq_global_messages_redelivered_total", "Messages redelivered", counter, func(q *Queue) float64 { return float64(q.Redelivered) }},
+	{"rabbitmq_global_messages_acknowledged_total", "Messages acknowledged", counter, func(q *Queue) float64 { return float64(q.Acked) }},
+}}}
+
+// delivered is all that left the queue towards a client.
+func (q *Queue) delivered() float64 {
+	return float64(q.DeliveredManualAck + q.DeliveredAutoAck + q.GotManualAck + q.GotAutoAck)
+}
+
+// Add adds another queue's numbers.
+func (q *Queue) Add(other *Queue) {
+	q.Ready += other.Ready
+	q.Unacked += other.Unacked
+	q.Consumers += other.Consumers
+	q.MemoryBytes += other.MemoryBytes
+	q.Published += other.Published
+	q.DeliveredManualAck += other.DeliveredManualAck
+	q.DeliveredAutoAck += other.DeliveredAutoAck
+	q.GotManualAck += other.GotManualAck
+	q.GotAutoAck += other.GotAutoAck
+	q.GotEmpty += other.GotEmpty
+	q.Redelivered += other.Redelivered
+	q.Acked += other.Acked
+	q.Requeued += other.Requeued
+	q.Rejected += other.Rejected
+	q.Purged += other.Purged
+}
+
+// queueLabels sorts queues by virtual host and name, and returns their labels, those of the metrics and those of the info about each.
+func queueLabels(list []Queue) (of, info []labels) {
+	slices.SortFunc(list, func(a, b Queue) int { return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Name, b.Name)) })
+	of, info = make([]labels, len(list)), make([]labels, len(list))
+	for i, q := range list {
+		of[i] = labelled("queue", q.Name, "vhost", q.VHost)
+		info[i] = labelled("membership", "leader", "queue", q.Name, "queue_type", typeLabel(q.Type), "vhost", q.VHost)
+	}
+	return of, info
+}
+
+// typeLabel is RabbitMQ's own name for a type of queue.
+func typeLabel(kind string) string { return "rabbit_" + kind + "_queue" }
