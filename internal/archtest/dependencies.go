@@ -17,12 +17,12 @@ var homes = []home{
 	{module: "github.com/prometheus/client_model", in: []string{"metrics"}},
 	{module: "github.com/prometheus/common", in: []string{"metrics"}},
 	{module: "github.com/rabbitmq/amqp091-go", in: []string{"test"}},
-	{module: "github.com/spf13/cobra", in: []string{"cmd/broker"}},
-	{module: "github.com/spf13/pflag", in: []string{"cmd/broker"}},
+	{module: "github.com/spf13/cobra", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
+	{module: "github.com/spf13/pflag", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},
 	{module: "go.uber.org/goleak", tests: true},
 	{module: "golang.org/x/crypto", in: []string{"auth"}},
-	{module: "golang.org/x/sys", in: []string{"server", "store"}},
+	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store"}},
 	{module: "pgregory.net/rapid", tests: true},
 }
 

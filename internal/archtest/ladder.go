@@ -29,7 +29,11 @@ var rungs = []rung{
 	{"perf", []string{"amqp", "frame"}},
 	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
 	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "store", "server", "definitions"}},
+	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
+	{"cmd/broker/admin", []string{"ctl"}},
+	{"cmd/broker/rabbitmqctl", []string{"ctl"}},
 	{"cmd/broker", []string{
+		"cmd/broker/admin", "cmd/broker/rabbitmqctl", "ctl",
 		"config", "definitions", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp",
 	}},
 	{"internal", nil},
