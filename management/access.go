@@ -74,14 +74,16 @@ func (c *call) login() (*auth.User, error) {
 
 // check finds the user of a name and a password.
 func (a *API) check(name, password string, peer netip.Addr) (*auth.User, error) {
-	user, err := a.users.Authenticate("PLAIN", []byte("\x00"+name+"\x00"+password), peer)
+	user, err := a.users.Login(name, password, auth.Client{Protocol: auth.HTTP, Address: peer})
 	if err == nil {
 		return user, nil
 	}
 	var refusal *auth.Refusal
 	if errors.As(err, &refusal) {
-		a.log.Warn("HTTP login refused", "error", refusal.Error(), "peer", peer)
-		if strings.Contains(refusal.Reason, "localhost") {
+		if !refusal.Repeated {
+			a.log.Warn("HTTP login refused", "error", refusal.Error(), "peer", peer)
+		}
+		if refusal.LoopbackOnly {
 			return nil, notAuthorized("User can only log in via localhost")
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"leveret/auth"
 )
 
 var nodeRoutes = []route{
@@ -125,7 +127,7 @@ const processLimit = 1 << 20
 // mechanisms are the ways to log in.
 func (a *API) mechanisms() []object {
 	var list []object
-	for name := range strings.FieldsSeq(a.users.Mechanisms()) {
+	for name := range strings.FieldsSeq(a.users.Mechanisms(auth.Client{})) {
 		list = append(list, object{{"name", name}, {"description", "SASL " + name}, {"enabled", true}})
 	}
 	return list

@@ -15,17 +15,18 @@ func (n *node) managementOptions() management.Options {
 	o.Listeners = n.listeners
 	o.MemoryLimit = n.memoryLimit
 	o.DataDir = n.config.DataDir
-	if n.certificates != nil {
-		o.Certificates = n.servedCertificates
-	}
+	o.Certificates = n.servedCertificates
 	return o
 }
 
 // servedCertificates are those that clients are shown at this moment.
 func (n *node) servedCertificates() []*tls.Certificate {
 	var list []*tls.Certificate
-	for i := range n.certificates.current.Load().Certificates {
-		list = append(list, &n.certificates.current.Load().Certificates[i])
+	for _, c := range n.tls.all() {
+		served := c.current.Load().Certificates
+		for i := range served {
+			list = append(list, &served[i])
+		}
 	}
 	return list
 }
@@ -38,7 +39,9 @@ func (n *node) listeners() []management.Listener {
 		protocol  string
 		addresses []string
 		tls       bool
-	}{{"amqp", at.AMQP, false}, {"amqp/ssl", at.AMQPS, true}, {"http", at.HTTP, false}, {"http/prometheus", at.Metrics, false}} {
+	}{{"amqp", at.AMQP, false}, {"amqp/ssl", at.AMQPS, true}, {"http", at.HTTP, false}, {"https", at.HTTPS, true},
+		{"http/prometheus", at.Metrics, false}, {"https/prometheus", at.MetricsTLS, true},
+	} {
 		for _, address := range group.addresses {
 			list = append(list, management.Listener{Protocol: group.protocol, Address: address, TLS: group.tls})
 		}

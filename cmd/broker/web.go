@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -14,11 +16,14 @@ import (
 	"leveret/server"
 )
 
-// webServers are the HTTP server, with the API, and the one of Prometheus' own. Both serve /metrics.
+// webServers are the HTTP server, with the API, and the one of Prometheus' own, each plain and over TLS. All serve /metrics.
 type webServers struct {
-	http, metrics webServer
-	api           *management.API // behind http
+	http, https, metrics, metricsTLS webServer
+	api                              *management.API // behind http and https
 }
+
+// webServerCount is how many they are.
+const webServerCount = 4
 
 // listen opens the addresses that are configured.
 func (w *webServers) listen(n *node) error {
@@ -28,13 +33,14 @@ func (w *webServers) listen(n *node) error {
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
 	})
-	if n.config.HTTPAddr != "" {
-		w.api = management.New(n.managementOptions(), management.Dependencies{Server: n.server, Users: n.users, Store: n.store, Log: n.log})
-	}
-	if err := w.http.listen(n.config.HTTPAddr, withMetrics(handler, w.api), n.failed); err != nil {
-		return err
-	}
-	return w.metrics.listen(n.config.MetricsAddr, handler, n.failed)
+	w.api = management.New(n.managementOptions(), management.Dependencies{Server: n.server, Users: n.users, Store: n.store, Log: n.log})
+	web := n.server.WebSocket(n.config.WebSocketOrigins, withMetrics(handler, w.api))
+	return errors.Join(
+		w.http.listen(n, n.config.HTTPAddr, nil, web),
+		w.https.listen(n, n.config.HTTPSAddr, n.tls.http, web),
+		w.metrics.listen(n, n.config.MetricsAddr, nil, handler),
+		w.metricsTLS.listen(n, n.config.MetricsTLSAddr, n.tls.metrics, handler),
+	)
 }
 
 // withMetrics serves the API, and metrics below /metrics.
@@ -48,9 +54,9 @@ func withMetrics(metrics http.Handler, api *management.API) http.Handler {
 	})
 }
 
-// close closes both. What the first one needs of the time is not there for the second.
+// close closes all. What the first one needs of the time is not there for the others.
 func (w *webServers) close(ctx context.Context) error {
-	err := errors.Join(w.http.close(ctx), w.metrics.close(ctx))
+	err := errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx))
 	if w.api != nil {
 		w.api.Close()
 	}
@@ -64,21 +70,28 @@ type webServer struct {
 	done     chan struct{}
 }
 
-// listen serves handler at address, or nothing if that is empty. When the server ends by itself, failed is told why; it must have room.
-func (w *webServer) listen(address string, handler http.Handler, failed chan<- error) (err error) {
+// listen serves handler at address, over TLS if there are certificates, or nothing if the address is empty. When the server ends by itself,
+// the node's failed is told why.
+func (w *webServer) listen(n *node, address string, secure *certificates, handler http.Handler) (err error) {
 	if address == "" {
 		return nil
 	}
 	if w.listener, err = net.Listen("tcp", address); err != nil {
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
+	if secure != nil {
+		w.listener = tls.NewListener(w.listener, secure.config())
+	}
 	// Answers have no time limit here: handlers bound themselves, and a slow reader of a long answer is no harm.
-	w.server = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	w.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // of what clients do wrong
+	}
 	w.done = make(chan struct{})
 	go func() {
 		defer close(w.done)
 		if err := w.server.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) {
-			failed <- fmt.Errorf("serve HTTP: %w", err)
+			n.failed <- fmt.Errorf("serve HTTP: %w", err)
 		}
 	}()
 	return nil
