@@ -166,6 +166,7 @@ func (v *VHost) loadQueues() error {
 		}
 		if e := v.queues.reserve(name); e != nil {
 			e.bearer.Store(q)
+			v.obey(e, q)
 			e.turn.Unlock()
 		}
 		queues++

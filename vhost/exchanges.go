@@ -138,6 +138,7 @@ func (v *VHost) alternate(name string) *exchange.Exchange { return v.Exchange([]
 func (v *VHost) announceExchange(e *entry[exchange.Exchange], x *exchange.Exchange) {
 	e.bearer.Store(x)
 	v.graph.Add(1)
+	v.obeyExchange(e, x)
 }
 
 // CheckExchange is the passive exchange.declare: it returns nil if the exchange is there.

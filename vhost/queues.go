@@ -130,6 +130,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 		v.owned.add(q)
 	}
 	e.bearer.Store(q)
+	v.obey(e, q) // a policy may have changed since the queue was given its settings
 	return q, nil
 }
 
@@ -139,7 +140,7 @@ func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
 	kind := v.kindOf(opts)
 	fixed(&opts, kind)
-	opts.Settings = wishes{kind: kind, arguments: opts.Arguments}.settings()
+	opts.Settings = wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}.settings()
 	return opts
 }
 
