@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"leveret/amqp"
+	"leveret/dedup"
 )
 
 // Options is what a queue was declared with. It does not change in the queue's life.
@@ -26,6 +27,8 @@ type Options struct {
 	FairBy        Keying
 	GroupBy       Keying
 	Deduplication Deduplication
+	Window        *dedup.Window // of the keys of its messages, if it looks for duplicates
+	Delayed       bool          // its messages are delayed ones, which wait for an exchange: no client may use it
 	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
 
 	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
@@ -113,6 +116,12 @@ func (q *Queue) Options() Options { return q.opts }
 
 // Durable reports whether persistent messages of this queue belong in the log.
 func (q *Queue) Durable() bool { return q.opts.Durable }
+
+// Delayed reports whether the queue holds the delayed messages of an exchange.
+func (q *Queue) Delayed() bool { return q.opts.Delayed }
+
+// Window is what recognizes the queue's duplicates; nil if it looks for none. Whoever routes a message here asks it.
+func (q *Queue) Window() *dedup.Window { return q.opts.Window }
 
 // Lifetime is a counter that changes when the queue closes: what was learned of the queue before, a route say, holds no more.
 func (q *Queue) Lifetime() *atomic.Uint64 { return &q.lifetime }

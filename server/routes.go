@@ -153,7 +153,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	}
 	ro := &p.routing
 	ro.Keys = append(append(ro.Keys[:0], m.RoutingKey()), extra...)
-	ro.Headers = p.index.Headers
+	ro.Headers, ro.Message, ro.Properties = p.index.Headers, m, &p.index
 	if err := c.writeTopic(x, ro.Keys); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	// Between messages nothing may keep a chunk or a queue alive.
 	clear(ro.Keys)
 	clear(ro.Queues)
-	ro.Headers = nil
+	ro.Headers, ro.Message, ro.Properties = nil, nil, nil
 	return r, nil
 }
 

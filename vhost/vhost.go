@@ -85,7 +85,7 @@ func New(opts Options) (*VHost, error) {
 	}
 	for _, x := range predeclared {
 		x.Durable = true
-		if err := v.restoreExchange(x); err != nil {
+		if err := v.restoreExchange(x, 0); err != nil {
 			return nil, err
 		}
 	}
