@@ -144,11 +144,19 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 // completeQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
+	opts.Forwarder, opts.Expired = v, v.retireExpired
 	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
 	kind := v.kindOf(opts)
 	fixed(&opts, kind)
 	opts.Settings = wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}.settings()
 	return opts
+}
+
+// retireExpired takes a queue's name away that has closed itself because nobody used it.
+func (v *VHost) retireExpired(q *queue.Queue) {
+	if err := v.Retire(q); err != nil {
+		v.opts.Log.Error("an expired queue is not removed", "vhost", v.opts.Name, "queue", q.Name(), "error", err)
+	}
 }
 
 // checkDeadLetterExchange looks at that argument of a new queue: whoever names an exchange sends there what was in the queue.
