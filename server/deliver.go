@@ -58,6 +58,9 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq}, false)
 	}
 	o.deliver(c, ch.deliveryTag, m, redelivered)
+	if o.tracing {
+		o.traceDelivery(ch, c.Queue(), m, redelivered)
+	}
 	return true
 }
 
@@ -138,6 +141,9 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 	}
 	if o.closed {
 		return
+	}
+	if o.tracing {
+		o.traceDelivery(ch, g.queue, m, redelivered)
 	}
 	_, properties, body := m.Split()
 	o.withContent(ch, &amqp.BasicGetOk{
