@@ -25,6 +25,7 @@ func (v *VHost) Destroy() error {
 		e.turn.Lock()
 		if x := e.bearer.Load(); x != nil {
 			x.Delete(false)
+			v.dropWindow(x.Settings().Window)
 			v.exchanges.release(x.Name(), e)
 		}
 		e.turn.Unlock()
@@ -52,6 +53,7 @@ func (v *VHost) destroyQueue(e *entry[queue.Queue]) {
 	e.sources = nil
 	if q.Durable() {
 		v.opts.Store.DropQueue(q.Options().ID)
+		v.dropWindow(q.Window())
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)

@@ -45,7 +45,8 @@ type VHost struct {
 	queues    *names[queue.Queue]
 	owned     owned
 	standard  *exchange.Exchange // the default exchange
-	ledger    queue.Ledger       // what the queues did that are gone
+	cycles    cycles
+	ledger    queue.Ledger // what the queues did that are gone
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters
@@ -85,7 +86,7 @@ func New(opts Options) (*VHost, error) {
 	}
 	for _, x := range predeclared {
 		x.Durable = true
-		if err := v.restoreExchange(x); err != nil {
+		if err := v.restoreExchange(x, 0); err != nil {
 			return nil, err
 		}
 	}
