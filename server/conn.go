@@ -150,6 +150,7 @@ func (c *connection) read() error {
 		c.heart.received()
 		c.publisher.now = time.Now().UnixMilli()
 		c.publisher.overQuota = c.vhost != nil && c.vhost.Full()
+		c.publisher.tracing = c.traced()
 		c.handleInput()
 		c.handOver()
 		c.publishCounters()
