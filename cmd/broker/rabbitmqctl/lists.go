@@ -14,12 +14,11 @@ type list struct {
 	verb    string
 	doing   string
 	path    func(s *session, args []string) string
-	columns []string                // without arguments
-	fixed   bool                    // it takes no columns
-	args    string                  // of a fixed one
-	fields  map[string]string       // columns that the API calls otherwise
-	keep    func(o ctl.Object) bool // nil: all
-	shape   func(o ctl.Object)      // completes an object; nil: as it is
+	columns []string           // without arguments
+	fixed   bool               // it takes no columns
+	args    string             // of a fixed one
+	fields  map[string]string  // columns that the API calls otherwise
+	shape   func(o ctl.Object) // completes an object; nil: as it is
 }
 
 // listVerbs are all of them.
