@@ -168,7 +168,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		return
 	}
 	if p.overQuota {
-		p.refuse(ch, nil)
+		p.refuseForAll(ch)
 		return
 	}
 	tag := uint32(0)
@@ -177,8 +177,8 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.full() {
-			p.refuse(ch, t.queue)
+		if t.full(m) {
+			p.refuse(ch, t)
 			continue
 		}
 		if t.batch == nil {

@@ -32,16 +32,21 @@ func (ch *channel) origin() origin {
 
 // full reports whether the target's queue refuses whatever comes: such a message need not be logged. Whether the queue is one that refuses at
 // all is asked once a batch.
-func (t *target) full() bool {
+func (t *target) full(m amqp.Message) bool {
 	if t.batch == nil {
 		t.refuses = t.queue.MayRefuse()
 	}
-	return t.refuses && t.queue.Full()
+	return t.refuses && t.queue.Full(len(m.Body()))
 }
 
-// refuse notes that the publish at hand was refused for a queue, or with nil for all.
-func (p *publisher) refuse(ch *channel, q *queue.Queue) {
-	p.refusals = append(p.refusals, refusal{ch.origin(), q})
+// refuse notes that the publish at hand was refused for a target.
+func (p *publisher) refuse(ch *channel, t *target) {
+	p.refusals = append(p.refusals, refusal{ch.origin(), t.queue})
+}
+
+// refuseForAll notes that the publish at hand was refused by the virtual host.
+func (p *publisher) refuseForAll(ch *channel) {
+	p.refusals = append(p.refusals, refusal{origin: ch.origin()})
 }
 
 // refuseAt notes what a target's queue refused of its batch, by the places there.
