@@ -47,6 +47,10 @@ func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 	if err := s.settleIn(queue, ranges); err != nil {
 		return err
 	}
+	if !s.index.spills(queue) { // nothing to merge, as at a start, when there may be millions
+		logged := walk{s: s, queue: queue, visit: func(m location) bool { return each(m.info()) }}
+		return logged.run(ranges)
+	}
 	for len(ranges) > 0 {
 		var w Window
 		found, err := s.locate(queue, ranges, math.MaxInt, scanEntries, &w)
@@ -54,13 +58,18 @@ func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 			return err
 		}
 		for _, m := range found {
-			if !each(Info{Seq: m.seq, Tag: m.tag, Size: m.body, Transient: m.seg.spilled}) {
+			if !each(m.info()) {
 				return nil
 			}
 		}
 		ranges = rangesFrom(ranges, w.Next)
 	}
 	return nil
+}
+
+// info is what the index knows of the message.
+func (m *location) info() Info {
+	return Info{Seq: m.seq, Tag: m.tag, Size: m.body, Transient: m.seg.spilled}
 }
 
 // rangesFrom returns what of the ranges is at or above seq.
