@@ -133,17 +133,19 @@ func (b *backlog) drain(messages int) {
 
 // BenchmarkDrain compares the rate at which a queue is drained that fits into memory with that of one which does not.
 func BenchmarkDrain(b *testing.B) {
-	for _, length := range []int{1000, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(length), func(b *testing.B) {
-			log := newBacklog(b)
-			b.SetBytes(1024)
-			for n := 0; n < b.N; n += length {
-				b.StopTimer()
-				log.fill(length, 1024)
-				b.StartTimer()
-				log.drain(length)
-			}
-		})
+	for _, size := range []int{16, 1024} {
+		for _, length := range []int{10_000, 1_000_000} {
+			b.Run(fmt.Sprintf("size=%d/length=%d", size, length), func(b *testing.B) {
+				log := newBacklog(b)
+				b.ReportAllocs()
+				for n := 0; n < b.N; n += length {
+					b.StopTimer()
+					log.fill(length, size)
+					b.StartTimer()
+					log.drain(length)
+				}
+			})
+		}
 	}
 }
 
