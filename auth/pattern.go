@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	expressions "leveret/pattern"
 )
 
 // pattern is a compiled permission. The zero value allows nothing, which is what an empty expression means: read as a regular expression
 // it would be found in every name.
 type pattern struct {
 	everything bool
-	re         *regexp.Regexp
+	re         *expressions.Pattern
 }
 
 // compilePattern fails with [ErrInvalidRegexp]. Expressions that allow everything are by far the most common ones and are told apart, so
@@ -19,19 +21,20 @@ func compilePattern(expression string) (pattern, error) {
 	switch expression {
 	case "", "^$":
 		return pattern{}, nil
-	case ".*", "^.*$", "^.*", ".*$":
-		return pattern{everything: true}, nil
 	}
-	re, err := regexp.Compile(expression)
+	re, err := expressions.Compile(expression)
 	if err != nil {
 		return pattern{}, fmt.Errorf("%w: %w", ErrInvalidRegexp, err)
+	}
+	if re.Everything() {
+		return pattern{everything: true}, nil
 	}
 	return pattern{re: re}, nil
 }
 
-// allows reports whether the expression is found anywhere in name.
+// allows reports whether the expression is found anywhere in name. One that takes too long to match allows nothing.
 func (p pattern) allows(name string) bool {
-	return p.everything || p.re != nil && p.re.MatchString(name)
+	return p.everything || p.re != nil && p.re.Match(name)
 }
 
 // constant reports whether the answer is the same for every name, so that remembering it would only waste memory.

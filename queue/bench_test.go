@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -65,7 +66,7 @@ func batchOf(messages int) *queue.Batch {
 	return batch
 }
 
-var small = make(amqp.Message, 64)
+var small = newMessage(strings.Repeat("x", 64-messageSize))
 
 // One publisher's messages through a queue and out to its consumers, batch by batch. An operation is one message.
 func BenchmarkDeliver(b *testing.B) {

@@ -23,7 +23,7 @@ func (g *rig) inChunk(texts ...string) *queue.Chunk {
 // build builds a message at the end of a chunk and holds a reference for one queue.
 func build(k *queue.Chunk, text string) amqp.Message {
 	start := len(k.Bytes)
-	k.Bytes = append(k.Bytes, text...)
+	k.Bytes = append(k.Bytes, newMessage(text)...)
 	k.Hold(1)
 	return k.Bytes[start:len(k.Bytes):len(k.Bytes)]
 }

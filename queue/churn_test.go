@@ -59,7 +59,7 @@ func (c *connection) Deliver(seq uint64, m amqp.Message, redelivered bool) bool 
 	if !redelivered {
 		c.last = seq
 	}
-	c.waiting = append(c.waiting, delivery{c.consumer.Tag, seq, string(m), redelivered})
+	c.waiting = append(c.waiting, delivery{c.consumer.Tag, seq, string(m.Body()), redelivered})
 	return true
 }
 

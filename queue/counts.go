@@ -22,5 +22,8 @@ func (c *count) run(q *Queue) {
 		c.err = ErrClosed
 		return
 	}
+	q.used()
+	q.expire()
+	q.dropHead()
 	c.counts = Counts{Ready: q.ready(), Unacked: q.unacked, Consumers: len(q.consumers.all)}
 }

@@ -18,6 +18,10 @@ func (q *Queue) deliver() {
 		if !ok {
 			break
 		}
+		if q.overdue(n, e.message) {
+			q.die(n, e, Expired)
+			continue
+		}
 		if c.Outbox != held {
 			if held != nil {
 				held.Unlock()
@@ -32,6 +36,9 @@ func (q *Queue) deliver() {
 		}
 		q.delivered = true
 		q.count(c, e)
+		if q.order != nil {
+			q.order.served(n, e.tag)
+		}
 		q.leave(n, e, c.NoAck)
 		if !c.NoAck {
 			c.unacked++
@@ -70,7 +77,7 @@ func (q *Queue) pass(b *Batch) int {
 			passed--
 			continue
 		}
-		q.passed(c, n, m)
+		q.passed(c, n, m, b.tag(passed))
 	}
 	if held != nil {
 		held.Unlock()
@@ -79,7 +86,7 @@ func (q *Queue) pass(b *Batch) int {
 }
 
 // passed notes that a message went straight to a consumer.
-func (q *Queue) passed(c *Consumer, n uint64, m *item) {
+func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 	q.delivered = true
 	q.budget--
 	logged := q.logs(m.message)
@@ -91,10 +98,12 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item) {
 		}
 		q.releases.add(m.chunk)
 	case logged:
-		q.lend(n, len(m.message)+entryOverhead)
+		q.lend(n, len(m.message)+entryOverhead, tag)
+		q.mark(m.message)
 		q.releases.add(m.chunk)
 	default:
-		q.window.Put(n, entry{message: m.message, chunk: m.chunk}, false)
+		q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: tag}, false)
+		q.mark(m.message)
 	}
 	if !c.NoAck {
 		q.counted.Delivered++
@@ -115,6 +124,7 @@ func (q *Queue) lock(o Outbox) {
 // leave takes a ready message out of the ready ones: for good, or until it is settled.
 func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	size, stored := e.size(), e.stored()
+	q.depart(n, e.tag)
 	q.weigh(e, -size)
 	if !forGood {
 		q.unacked++
@@ -126,7 +136,7 @@ func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	if forGood && stored {
 		q.tell(n)
 	} else if stored {
-		q.lend(n, size)
+		q.lend(n, size, e.tag)
 	}
 	q.releases.add(e.chunk)
 	q.window.Remove(n)

@@ -74,7 +74,7 @@ func recovered(t *testing.T, g *gate) *rig {
 		}
 	})
 	state := store.QueueState{ID: 7, Next: 11, Live: []store.Range{{First: 1, Last: 10}}, Messages: 10}
-	r := &rig{t: t, Queue: queue.Recover(queue.Options{Name: "q", VHost: "/", ID: 7, Durable: true, Log: g}, state, nil)}
+	r := &rig{t: t, Queue: recoverQueue(queue.Options{Name: "q", VHost: "/", ID: 7, Durable: true, Log: g}, state, nil)}
 	r.outbox = r.newOutbox()
 	return r
 }

@@ -17,7 +17,7 @@ type gate struct {
 
 // Full reports that the queue refuses every message at the moment. It costs no lock: publishers ask before they log a message.
 func (q *Queue) Full() bool {
-	g := q.mailbox.gate
+	g := q.mailbox.gate.Load()
 	return g != nil && g.full.Load()
 }
 
@@ -25,6 +25,14 @@ func (q *Queue) Full() bool {
 func (g *gate) limit(length, bytes int64, keep bool) {
 	g.length, g.bytes, g.keep = length, bytes, keep
 	g.look()
+}
+
+// count notes a batch that was in the mailbox before there was a gate.
+func (g *gate) count(b *Batch) {
+	for i := range b.messages {
+		g.waiting++
+		g.waitingBodies += int64(len(b.messages[i].message.Body()))
+	}
 }
 
 // admit takes the messages out of the batch that the queue has no room for; the others keep their order. next is the number of the first.
@@ -97,7 +105,7 @@ func (g *gate) look() { g.full.Store(!g.keep && !g.hasRoom(1)) }
 
 // turn is called when the runner takes the mailbox: what it took before is part of what it says now.
 func (g *gate) turn(state runnerState) {
-	g.ready, g.bodies = int64(state.ready), int64(state.bodies)
+	g.ready, g.bodies = int64(state.ready), state.bodies
 	g.working, g.workingBodies = g.waiting, g.waitingBodies
 	g.waiting, g.waitingBodies = 0, 0
 	g.look()

@@ -43,6 +43,8 @@ func (s *get) answer(q *Queue) {
 		s.err = ErrClosed
 		return
 	}
+	q.used()
+	q.expire()
 	n, e, ok := q.first()
 	if !ok {
 		q.counted.GetEmpty++
@@ -59,6 +61,9 @@ func (s *get) answer(q *Queue) {
 		q.counted.GotAuto++
 	} else {
 		q.counted.Got++
+	}
+	if q.order != nil {
+		q.order.served(n, e.tag)
 	}
 	q.leave(n, e, s.noAck)
 }

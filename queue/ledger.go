@@ -38,6 +38,10 @@ func (t *Totals) Add(u *Totals) {
 	t.Rejected += u.Rejected
 	t.Purged += u.Purged
 	t.Damaged += u.Damaged
+	for r := range reasons {
+		t.DeadLettered[r] += u.DeadLettered[r]
+		t.Dropped[r] += u.Dropped[r]
+	}
 }
 
 // Add adds another queue's figures.

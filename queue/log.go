@@ -19,6 +19,8 @@ type Log interface {
 	DropQueue(queue uint64)
 	// Read returns live messages of the ranges, up to about limit bytes of them. It waits for the disk.
 	Read(queue uint64, ranges []store.Range, limit int) (store.Window, error)
+	// Scan tells what the index knows of live messages of the ranges. It waits for the disk.
+	Scan(queue uint64, ranges []store.Range, each func(store.Info) bool) error
 	// Spill puts messages aside that are not logged; their numbers rise from call to call. It waits for the disk.
 	Spill(queue uint64, messages []store.Message) error
 }
@@ -30,7 +32,7 @@ const settledRanges = 4096
 type settled []store.Range
 
 // logs reports whether the log holds a message of this queue.
-func (q *Queue) logs(m amqp.Message) bool { return q.logging && m.Persistent() }
+func (q *Queue) logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.Persistent() }
 
 // tell notes that a message which the store has is done with. What it never saw it need not forget.
 func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }

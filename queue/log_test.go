@@ -25,6 +25,8 @@ func (l *fakeLog) Settle(queue uint64, ranges []store.Range) {
 	l.told = append(l.told, fmt.Sprintf("%d:%s", queue, rangesText(ranges)))
 }
 
+func (l *fakeLog) Scan(uint64, []store.Range, func(store.Info) bool) error { return l.failure }
+
 func (l *fakeLog) Annotate(queue uint64, notes []store.Note) {
 	for _, n := range notes {
 		l.told = append(l.told, fmt.Sprintf("note %d:%d=%x", queue, n.Seq, n.Data))
@@ -79,7 +81,7 @@ func (l *fakeLog) wantTold(t *testing.T, want string) {
 	l.told = nil
 }
 
-// The first octet of a message is its flags: texts that begin with 1 are persistent, those that begin with 0 are not.
+// Texts that begin with 1 make persistent messages, others do not.
 const (
 	kept   = "1"
 	passes = "0"
@@ -211,14 +213,14 @@ func TestRecover(t *testing.T) {
 	state := store.QueueState{
 		ID: 7, Next: 20, Delivered: 4, Live: []store.Range{{First: 2, Last: 5}, {First: 8, Last: 9}, {First: 11, Last: 11}}, Messages: 7,
 	}
-	q := queue.Recover(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
+	q := recoverQueue(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
 	g := &rig{t: t, Queue: q}
 	g.outbox = g.newOutbox()
 	g.holds(queue.Counts{Ready: 7})
 	if got := rangesText(q.Returned()); got != "2-3,8-8,11-11" {
 		t.Errorf("redelivered: %s", got)
 	}
-	q = queue.Recover(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
+	q = recoverQueue(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
 	g = &rig{t: t, Queue: q}
 	g.outbox = g.newOutbox()
 	if first := g.publish(kept); first != 20 {
@@ -243,7 +245,7 @@ func TestRecover(t *testing.T) {
 	for _, call := range l.told {
 		all = append(all, strings.TrimPrefix(call, "7:"))
 	}
-	if got := strings.Join(all, ","); got != "2-2,3-3,8-8,4-5,9-9,11-11,20-20" {
+	if got := strings.Join(all, ","); got != "2-2,3-3,4-4,8-8,5-5,9-9,11-11,20-20" {
 		t.Errorf("the log was told %s", got)
 	}
 	if l.reads < 3 {
@@ -254,7 +256,7 @@ func TestRecover(t *testing.T) {
 func TestGetTellsThatTheLogFails(t *testing.T) {
 	l := &fakeLog{failure: errors.New("no disk")}
 	state := store.QueueState{ID: 7, Next: 3, Live: []store.Range{{First: 1, Last: 2}}}
-	g := &rig{t: t, Queue: queue.Recover(queue.Options{ID: 7, Durable: true, Log: l}, state, nil)}
+	g := &rig{t: t, Queue: recoverQueue(queue.Options{ID: 7, Durable: true, Log: l}, state, nil)}
 	g.outbox = g.newOutbox()
 	if _, err := g.get(true); !errors.Is(err, l.failure) {
 		t.Errorf("got %v", err)

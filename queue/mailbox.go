@@ -2,6 +2,7 @@ package queue
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,7 +33,7 @@ type mailbox struct {
 	bytes    int
 	running  bool // somebody runs the queue, or has been told to
 	closed   bool
-	gate     *gate // of a queue that may refuse messages, else nil
+	gate     atomic.Pointer[gate] // of a queue that may refuse messages, else nil; its contents are guarded too
 
 	// What the runner last said about its state, for the publishers' sake.
 	readyBytes int
@@ -50,8 +51,8 @@ func (q *Queue) Push(b *Batch) (r Receipt) {
 		b.free()
 		return Receipt{}
 	}
-	if m.gate != nil {
-		m.gate.admit(b, &r, m.next)
+	if g := m.gate.Load(); g != nil {
+		g.admit(b, &r, m.next)
 	}
 	r.First = m.next
 	b.first = r.First
@@ -170,8 +171,8 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 		m.delivered = time.Now()
 	}
 	m.readyBytes, m.crowded = state.readyBytes, state.crowded
-	if m.gate != nil {
-		m.gate.turn(state)
+	if g := m.gate.Load(); g != nil {
+		g.turn(state)
 	}
 	if m.drained != nil {
 		close(m.drained)
@@ -193,8 +194,8 @@ type runnerState struct {
 	delivered  bool // it delivered something in the turn before
 	readyBytes int
 	crowded    bool
-	ready      int // messages
-	bodies     int // bytes of their bodies
+	ready      int   // messages
+	bodies     int64 // bytes of their bodies
 }
 
 // shut closes the mailbox: no message gets a number any more. Commands are still taken, each answers that the queue is closed.

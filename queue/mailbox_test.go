@@ -3,6 +3,7 @@ package queue_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,7 +12,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"leveret/amqp"
 	"leveret/queue"
 )
 
@@ -166,7 +166,7 @@ func full(t *testing.T) *rig {
 	pushed := 0
 	for ; !g.Pressed(); pushed += size {
 		b := queue.NewBatch()
-		b.Add(make(amqp.Message, size), nil)
+		b.Add(newMessage(strings.Repeat("x", size-messageSize)), nil)
 		if r := g.Push(b); r.Run != (pushed == 0) {
 			t.Fatalf("after %d bytes: told to run the queue: %v", pushed, r.Run)
 		}

@@ -143,6 +143,7 @@ func (m *model) settle(c *member, o queue.Outcome, settled []*message) {
 		case queue.Reject:
 			m.messages = without(m.messages, x)
 			m.totals.Rejected++
+			m.totals.Dropped[queue.Rejected]++
 		}
 	}
 	m.lineUp(c)

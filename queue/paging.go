@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"leveret/amqp"
 	"leveret/store"
 )
 
@@ -20,8 +21,11 @@ type paging struct {
 	head, tail int    // bytes in memory that the store has too
 	tailFrom   uint64 // no message of the tail lies below
 	loose      loose
-	awayBytes  int // of those away, about
-	lentBytes  int // of those lent, about
+	awayBytes  int               // of those away, about
+	lentBytes  int               // of those lent, about
+	lentTags   map[uint64]uint32 // of those lent, if the queue has an order
+
+	hereBodies, awayBodies int64 // bytes of the bodies of ready messages, in memory and away
 
 	spilled  bool // the store has had transient messages of this queue
 	reading  bool // a read is under way
@@ -58,6 +62,12 @@ func (q *Queue) flowing() int {
 
 // first returns the first ready message; ok is false when there is none, or it is away.
 func (q *Queue) first() (n uint64, e *entry, ok bool) {
+	if q.order != nil {
+		if n, ok = q.order.first(); ok {
+			e = q.window.At(n)
+		}
+		return n, e, e != nil
+	}
 	n, e, ok = q.window.NextMarked()
 	if ok && q.away.Len() > 0 && q.away.First() < n {
 		return 0, nil, false
@@ -78,10 +88,23 @@ func (q *Queue) add(n uint64, e entry) {
 	}
 	q.window.Put(n, e, true)
 	q.weigh(&e, size)
+	q.enter(n, e.tag, true)
+	q.mark(e.message)
+}
+
+// mark notes what the queue has to know if it holds a message like this.
+func (q *Queue) mark(m amqp.Message) {
+	q.lifetimes.expiring = q.lifetimes.expiring || m.Expires()
+	q.ownDeadLetters = q.ownDeadLetters || m.OwnDeadLetter()
 }
 
 // weigh adds the size of a message, or takes it off when it is negative, where it counts.
 func (q *Queue) weigh(e *entry, size int) {
+	if size < 0 {
+		q.hereBodies -= int64(len(e.message.Body()))
+	} else {
+		q.hereBodies += int64(len(e.message.Body()))
+	}
 	switch {
 	case !e.stored():
 		q.loose.weigh(e, size)
@@ -117,6 +140,7 @@ func (q *Queue) sendAway(n uint64, e *entry) {
 	size := e.size()
 	q.weigh(e, -size)
 	q.awayBytes += size
+	q.awayBodies += int64(len(e.message.Body()))
 	if e.redelivered && n >= q.doubtful {
 		q.returned.Add(n)
 	}
@@ -150,9 +174,22 @@ func (q *Queue) shrink() {
 }
 
 // lend takes a message that was delivered out of memory: the store has it, should it come back.
-func (q *Queue) lend(n uint64, size int) {
+func (q *Queue) lend(n uint64, size int, tag uint32) {
 	q.lent.Add(n)
 	q.lentBytes += size
+	if q.order != nil && tag != 0 {
+		if q.lentTags == nil {
+			q.lentTags = make(map[uint64]uint32)
+		}
+		q.lentTags[n] = tag
+	}
+}
+
+// lentTag is the tag of a message that was lent, and forgets it.
+func (q *Queue) lentTag(n uint64) uint32 {
+	tag := q.lentTags[n]
+	delete(q.lentTags, n)
+	return tag
 }
 
 // takeBack ends that a message is lent, and returns its size, about; ok is false if it was not lent.
@@ -169,9 +206,11 @@ func (q *Queue) takeBack(n uint64) (size int, ok bool) {
 }
 
 // giveBack makes a message that was lent ready again, in its old place.
-func (q *Queue) giveBack(n uint64, size int) {
+func (q *Queue) giveBack(n uint64, size int, tag uint32) {
 	q.away.Add(n)
 	q.awayBytes += size
+	q.awayBodies += int64(max(0, size-entryOverhead-amqp.MessageHeadSize))
+	q.enter(n, tag, false)
 	if n >= q.doubtful {
 		q.returned.Add(n)
 	}
@@ -180,6 +219,16 @@ func (q *Queue) giveBack(n uint64, size int) {
 // wasReturned reports whether a message that was away is to be redelivered, and forgets it.
 func (q *Queue) wasReturned(n uint64) bool {
 	return n < q.doubtful || q.returned.Len() > 0 && q.returned.Remove(n)
+}
+
+// bodies is how many bytes the bodies of the ready messages have; of those away, about.
+func (q *Queue) bodies() int64 { return q.hereBodies + q.awayBodies }
+
+// unweighAway takes the size of one message off those away, from which it was removed.
+func (q *Queue) unweighAway() {
+	left := q.away.Len()
+	q.awayBytes -= q.awayBytes / (left + 1)
+	q.awayBodies -= q.awayBodies / int64(left+1)
 }
 
 // dropAway settles all that is away, and returns how many messages that were.
@@ -191,7 +240,10 @@ func (q *Queue) dropAway() (count int) {
 	})
 	q.away.Clear()
 	q.returned.Clear()
-	q.awayBytes = 0
+	q.awayBytes, q.awayBodies = 0, 0
+	if q.order != nil {
+		q.order.filter(func(n uint64) bool { return q.window.At(n) != nil })
+	}
 	return count
 }
 
@@ -202,6 +254,10 @@ func (q *Queue) forget() {
 	}
 	q.window = Window[entry]{}
 	gets := q.gets
+	if q.order != nil {
+		q.order.filter(func(uint64) bool { return false })
+	}
+	q.leaving = nil
 	q.paging = paging{reported: q.reported}
 	for _, g := range gets {
 		g.answer(q)

@@ -245,7 +245,7 @@ func (p *pager) restart(t *rapid.T) {
 	if id := p.q.Options().ID; id == pagerID { // spilled messages end with the process
 		p.disk.Discard(pagerID, []store.Range{{First: 1, Last: p.next}})
 	}
-	p.q = queue.Recover(p.options(), state, returned)
+	p.q = recoverQueue(p.options(), state, returned)
 }
 
 // stored are the logged messages of the queue that the store has.

@@ -28,7 +28,7 @@ func (p *purge) run(q *Queue) {
 	}
 	if !p.begun {
 		p.begun, p.below = true, q.next
-		p.count = q.dropAway()
+		p.count = q.dropAway() + q.dropLeaving()
 		q.counted.Purged += uint64(p.count)
 	}
 	before := p.count
@@ -42,6 +42,7 @@ func (p *purge) run(q *Queue) {
 			q.post(p) // goes on in the next turn; the runner is right here
 			break
 		}
+		q.depart(n, e.tag)
 		q.weigh(e, -e.size())
 		if e.stored() {
 			q.tell(n)

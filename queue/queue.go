@@ -27,6 +27,9 @@ type Options struct {
 	GroupBy       Keying
 	Deduplication Deduplication
 	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
+
+	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
+	Expired   func(*Queue) // called, on a goroutine of its own, when the queue has closed itself because nobody used it
 }
 
 // Counts is what a queue holds at one moment.
@@ -46,21 +49,31 @@ type Queue struct {
 	obeyed   atomic.Int32 // the budget's shift that the windows obey
 	stats    stats
 	logging  bool           // persistent messages are in the log
+	keepsAll bool           // transient ones too
 	tagger   tagger         // of a queue whose order depends on more than the place, else nil
 	reads    sync.WaitGroup // goroutines that read or write for the queue
 
 	// Owned by whoever runs the queue.
-	window    Window[entry]
-	unacked   int
-	consumers consumers
-	closed    bool
-	touched   []Outbox
-	budget    int  // messages that may still be delivered in this turn
-	delivered bool // something was delivered in this turn
-	counted   Totals
-	next      uint64 // number of the next message to be put into the window
-	keeper    keeper
-	settled   settled
+	window         Window[entry]
+	unacked        int
+	consumers      consumers
+	closed         bool
+	touched        []Outbox
+	budget         int  // messages that may still be delivered in this turn
+	delivered      bool // something was delivered in this turn
+	stopped        bool // the broker stops: nothing happens by itself any more
+	unfinished     bool // this turn left work to the next
+	ownDeadLetters bool // there are, or were, messages that say themselves where they go when they die
+	counted        Totals
+	next           uint64 // number of the next message to be put into the window
+	keeper         keeper
+	settled        settled
+	order          order // nil: first in, first out
+	set            Settings
+	clock          clock
+	lifetimes      lifetimes
+	disuse         disuse
+	leaving        *leaving // nil until a message leaves
 	paging
 	releases releases
 }
@@ -85,7 +98,10 @@ func New(opts Options) *Queue {
 	q.settings.Store(&opts.Settings)
 	q.mailbox.next = 1 // the store keeps 0 for "not taken"
 	q.logging = opts.Durable && opts.Log != nil
+	q.keepsAll = q.logging && opts.Quorum
 	q.store = opts.ID
+	q.order, q.tagger = newOrder(&opts)
+	q.obey()
 	return q
 }
 

@@ -25,7 +25,7 @@ func TestPushNumbersMessages(t *testing.T) {
 func TestBatchIsFullAtItsLimit(t *testing.T) {
 	b := queue.NewBatch()
 	for i := range queue.BatchMessages {
-		if full := b.Add(amqp.Message("m"), nil); full != (b.Len() == queue.BatchMessages) || b.Len() != i+1 {
+		if full := b.Add(newMessage("m"), nil); full != (b.Len() == queue.BatchMessages) || b.Len() != i+1 {
 			t.Fatalf("with %d messages: %d, full %v", i+1, b.Len(), full)
 		}
 	}

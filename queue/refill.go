@@ -2,6 +2,9 @@ package queue
 
 import (
 	"math"
+	"slices"
+
+	"leveret/amqp"
 
 	"leveret/store"
 )
@@ -19,13 +22,14 @@ func (q *Queue) readAhead() {
 	if q.reading || q.broken || q.away.Len() == 0 || q.closed {
 		return
 	}
-	if q.consumers.ready == 0 && len(q.gets) == 0 {
+	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.watchesHead() {
 		return
 	}
 	if q.head >= headWindow>>q.shifted/2 && q.firstIsHere() {
 		return
 	}
 	q.reading = true
+	q.evict()
 	wanted := q.wanted()
 	q.reads.Go(func() {
 		r := &refill{wanted: wanted}
@@ -34,6 +38,11 @@ func (q *Queue) readAhead() {
 			q.Run()
 		}
 	})
+}
+
+// watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up.
+func (q *Queue) watchesHead() bool {
+	return (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.firstIsHere()
 }
 
 // firstIsHere reports whether the first ready message is in memory.
@@ -47,14 +56,61 @@ func (q *Queue) shift() int { return q.opts.Budget.shift() }
 
 // wanted are the first messages of those away.
 func (q *Queue) wanted() (wanted []store.Range) {
-	numbers := uint64(0)
+	numbers, most := uint64(0), uint64(readNumbers)
+	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.lifetimes.mortal() {
+		most = 1 // just to see it
+	}
+	if q.order != nil {
+		return q.wantedInOrder(int(min(most, readRanges)))
+	}
 	q.away.Each(0, func(r store.Range) bool {
-		r.Last = min(r.Last, r.First+readNumbers-1-numbers)
+		r.Last = min(r.Last, r.First+most-1-numbers)
 		numbers += r.Last - r.First + 1
 		wanted = append(wanted, r)
-		return len(wanted) < readRanges && numbers < readNumbers
+		return len(wanted) < readRanges && numbers < most
 	})
 	return wanted
+}
+
+// wantedInOrder is wanted for a queue with an order: the first messages of each lane, then others in order of service.
+func (q *Queue) wantedInOrder(most int) []store.Range {
+	var numbers []uint64
+	q.order.heads(func(n uint64) bool {
+		if q.away.Has(n) {
+			numbers = append(numbers, n)
+		}
+		return len(numbers) < most
+	})
+	q.order.each(func(r store.Range) bool {
+		for n := r.First; n <= r.Last && len(numbers) < most; n++ {
+			if q.away.Has(n) {
+				numbers = append(numbers, n)
+			}
+		}
+		return len(numbers) < most
+	})
+	slices.Sort(numbers)
+	var wanted []store.Range
+	for _, n := range slices.Compact(numbers) {
+		if last := len(wanted) - 1; last >= 0 && wanted[last].Last+1 == n {
+			wanted[last].Last = n
+		} else {
+			wanted = append(wanted, store.Range{First: n, Last: n})
+		}
+	}
+	return wanted
+}
+
+// evict takes messages out of memory that the store has, in a queue with an order whose head is full of others than those to be served next.
+func (q *Queue) evict() {
+	if q.order == nil || q.head < headWindow>>q.shifted {
+		return
+	}
+	for n, e, ok := q.window.NextFrom(0); ok && q.head > headWindow>>q.shifted/2; n, e, ok = q.window.NextFrom(n + 1) {
+		if e.stored() && !e.tail && q.window.IsMarked(n) {
+			q.sendAway(n, e)
+		}
+	}
 }
 
 // refill is what was read for the head.
@@ -82,7 +138,8 @@ func (r *refill) run(q *Queue) {
 	}
 	q.miss(r.wanted, r.window.Next)
 	if q.away.Len() == 0 {
-		q.awayBytes = 0
+		q.awayBytes, q.awayBodies = 0, 0
+		q.lifetimes.unknown = false
 	}
 }
 
@@ -90,14 +147,21 @@ func (r *refill) run(q *Queue) {
 func (q *Queue) arrive(m store.Message) {
 	e := entry{message: m.Body, logged: !m.Transient, spilled: m.Transient, redelivered: q.wasReturned(m.Seq)}
 	if !e.message.Whole() {
-		q.tell(m.Seq)
-		q.counted.Damaged++
+		q.lose(m.Seq)
 		return
+	}
+	if q.tagger != nil {
+		e.tag = m.Tag
+		if m.Tag == UnknownTag {
+			e.tag = q.tagger(e.message, &Origin{})
+		}
 	}
 	size := e.size()
 	q.awayBytes = max(0, q.awayBytes-size)
+	q.awayBodies = max(0, q.awayBodies-int64(len(e.message.Body())))
 	q.window.Put(m.Seq, e, true)
-	q.head += size
+	q.weigh(&e, size)
+	q.mark(e.message)
 }
 
 // miss gives up what was asked for, looked for and not found: it is damaged on disk, and the store has said so.
@@ -106,10 +170,18 @@ func (q *Queue) miss(wanted []store.Range, next uint64) {
 		for n, ok := q.away.From(r.First); ok && n <= r.Last && n < next; n, ok = q.away.From(n + 1) {
 			q.away.Remove(n)
 			q.wasReturned(n)
-			q.tell(n)
-			q.counted.Damaged++
+			q.lose(n)
 		}
 	}
+}
+
+// lose gives a message up that can't be read.
+func (q *Queue) lose(n uint64) {
+	if q.order != nil {
+		q.order.forget(n)
+	}
+	q.tell(n)
+	q.counted.Damaged++
 }
 
 // serveGets answers who waits for the head of the queue, as far as that is there now.
@@ -137,7 +209,7 @@ func (q *Queue) refuseGets(err error) {
 // Recover makes a durable queue anew with what the log holds for it. Messages that were given back before a clean stop are among the
 // returned ones, and are redelivered like those that may have been delivered before a crash. Nothing is read: the queue does so when somebody
 // wants its messages.
-func Recover(opts Options, state store.QueueState, returned []store.Range) *Queue {
+func Recover(opts Options, state store.QueueState, returned []store.Range) (*Queue, error) {
 	q := New(opts)
 	q.mailbox.next = max(q.mailbox.next, state.Next)
 	q.next = q.mailbox.next
@@ -152,7 +224,51 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) *Queu
 		}
 	}
 	q.awayBytes = int(min(state.Bytes, math.MaxInt32*1024)) + q.away.Len()*entryOverhead
+	q.awayBodies = max(0, int64(q.awayBytes-q.away.Len()*(entryOverhead+amqp.MessageHeadSize)))
+	q.lifetimes.unknown = q.away.Len() > 0
+	q.untended.Store(q.lifetimes.unknown)
 	q.keeper = keeper{done: q.next, due: q.next}
 	q.publishStats()
-	return q
+	return q, q.sort()
+}
+
+// sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.
+func (q *Queue) sort() error {
+	if q.order == nil || q.away.Len() == 0 {
+		return nil
+	}
+	var unknown []store.Range
+	all := firstRanges(&q.away, math.MaxUint64)
+	err := q.opts.Log.Scan(q.store, all, func(i store.Info) bool {
+		if i.Tag == UnknownTag {
+			unknown = append(unknown, store.Range{First: i.Seq, Last: i.Seq})
+		} else {
+			q.order.add(i.Seq, i.Tag)
+		}
+		return true
+	})
+	for err == nil && len(unknown) > 0 {
+		unknown, err = q.sortUnknown(unknown)
+	}
+	return err
+}
+
+// sortUnknown reads messages to see where they belong, and returns the rest.
+func (q *Queue) sortUnknown(wanted []store.Range) (rest []store.Range, err error) {
+	w, err := q.opts.Log.Read(q.store, wanted[:min(len(wanted), readRanges)], readBytes)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range w.Messages {
+		if body := amqp.Message(m.Body); body.Whole() {
+			q.order.add(m.Seq, q.tagger(body, &Origin{}))
+		}
+	}
+	// What could not be read is lost; nobody will ask for it again.
+	for _, r := range wanted[:min(len(wanted), readRanges)] {
+		if r.First < w.Next {
+			wanted = wanted[1:]
+		}
+	}
+	return wanted, nil
 }

@@ -49,6 +49,7 @@ func (q *Queue) close() {
 	}
 	q.consumers = consumers{}
 	q.unacked = 0
+	q.clock.stop()
 	q.forget()
 	q.settled = q.settled[:0] // the store drops the queue as a whole
 	totals := q.counted

@@ -24,7 +24,8 @@ func (q *Queue) Returned() []store.Range {
 
 func (r *returned) run(q *Queue) {
 	defer r.done.Done()
-	q.broken, q.full = true, true
+	q.broken, q.full, q.stopped = true, true, true
+	q.clock.stop()
 	var found Set
 	for n, e, ok := q.window.NextFrom(0); ok; n, e, ok = q.window.NextFrom(n + 1) {
 		if e.logged && e.redelivered {

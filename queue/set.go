@@ -9,24 +9,33 @@ import (
 	"leveret/store"
 )
 
-// Set holds numbers of messages in as little memory as their order allows: runs cost next to nothing, scattered ones a bit each. Numbers come
-// in any order, cheapest at the two ends. The zero Set is empty. It is not safe for concurrent use.
+// Set holds numbers of messages in as little memory as their order allows: runs cost next to nothing, scattered ones a bit each, and those far
+// apart a few bytes. Numbers come in any order, cheapest at the two ends. The zero Set is empty. It is not safe for concurrent use.
 type Set struct {
 	pages []setPage // ascending by number, none of them empty
 	count int
 	low   uint64 // the lowest number, if known
 	known bool
 	spare *setBits
+	short []uint16
 }
 
 // setPage stands for pageEntries numbers.
 type setPage struct {
 	number uint64
 	count  int
-	bits   *setBits // nil: all of them
+	few    []uint16 // ascending distances from the page's first number, while there are few and bits is nil
+	bits   *setBits // nil without few: all of them
 }
 
 type setBits [pageEntries / 64]uint64
+
+const (
+	// setFew is how many numbers of a page are listed before bits take over.
+	setFew = 64
+	// setFirst is the room for numbers that a page begins with.
+	setFirst = 4
+)
 
 // Len is how many numbers the set has.
 func (s *Set) Len() int { return s.count }
@@ -41,7 +50,29 @@ func (s *Set) Has(n uint64) bool {
 }
 
 func (p *setPage) has(n uint64) bool {
-	return p.bits == nil || p.bits[n/64%uint64(len(p.bits))]&(1<<(n%64)) != 0
+	if p.bits != nil {
+		return p.bits[n/64%uint64(len(p.bits))]&(1<<(n%64)) != 0
+	}
+	if p.few == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(p.few, uint16(n%pageEntries))
+	return found
+}
+
+// insert adds a number that the page does not have to the listed ones; false: there are too many for a list.
+func (p *setPage) insert(n uint64) bool {
+	if p.bits != nil || p.few == nil || len(p.few) == setFew {
+		return false
+	}
+	offset := uint16(n % pageEntries)
+	if last := len(p.few) - 1; last < 0 || p.few[last] < offset {
+		p.few = append(p.few, offset)
+		return true
+	}
+	i, _ := slices.BinarySearch(p.few, offset)
+	p.few = slices.Insert(p.few, i, offset)
+	return true
 }
 
 // Add puts a number in.
@@ -49,13 +80,16 @@ func (s *Set) Add(n uint64) {
 	i, found := s.find(n / pageEntries)
 	s.known = s.known && n > s.low
 	if !found {
-		s.pages = slices.Insert(s.pages, i, setPage{number: n / pageEntries, bits: s.bits()})
+		s.pages = slices.Insert(s.pages, i, setPage{number: n / pageEntries, few: s.list()})
 	}
 	p := &s.pages[i]
-	if p.bits == nil || p.has(n) {
+	if p.has(n) {
 		return
 	}
-	p.bits[n/64%uint64(len(p.bits))] |= 1 << (n % 64)
+	if !p.insert(n) {
+		s.spread(p)
+		p.bits[n/64%uint64(len(p.bits))] |= 1 << (n % 64)
+	}
 	p.count++
 	s.count++
 	if p.count == pageEntries {
@@ -90,24 +124,51 @@ func (s *Set) Remove(n uint64) bool {
 		return false
 	}
 	p := &s.pages[i]
-	if p.bits == nil {
-		p.bits = s.bits()
-		for w := range p.bits {
-			p.bits[w] = math.MaxUint64
-		}
-	}
-	p.bits[n/64%uint64(len(p.bits))] &^= 1 << (n % 64)
+	s.take(p, n)
 	p.count--
 	s.count--
 	s.known = s.known && n > s.low
 	if p.count == 0 {
-		s.keep(p.bits)
+		if p.bits != nil {
+			s.keep(p.bits)
+		} else {
+			s.short = p.few[:0]
+		}
 		s.pages = slices.Delete(s.pages, i, i+1)
 		if len(s.pages) == 0 && cap(s.pages) > pagesKept {
 			s.pages = nil
 		}
 	}
 	return true
+}
+
+// take takes a number off a page that has it.
+func (s *Set) take(p *setPage, n uint64) {
+	if p.bits == nil && p.few != nil {
+		i, _ := slices.BinarySearch(p.few, uint16(n%pageEntries))
+		p.few = slices.Delete(p.few, i, i+1)
+		return
+	}
+	s.spread(p)
+	p.bits[n/64%uint64(len(p.bits))] &^= 1 << (n % 64)
+}
+
+// spread makes a page have bits.
+func (s *Set) spread(p *setPage) {
+	if p.bits != nil {
+		return
+	}
+	p.bits = s.bits()
+	if p.few == nil {
+		for w := range p.bits {
+			p.bits[w] = math.MaxUint64
+		}
+		return
+	}
+	for _, offset := range p.few {
+		p.bits[offset/64] |= 1 << (offset % 64)
+	}
+	s.short, p.few = p.few[:0], nil
 }
 
 // From returns the lowest number in the set that is not below n.
@@ -132,8 +193,12 @@ func (s *Set) lowest() uint64 {
 		return math.MaxUint64
 	}
 	p := &s.pages[0]
-	if p.bits == nil {
+	switch {
+	case p.bits != nil:
+	case p.few == nil:
 		return p.number * pageEntries
+	default:
+		return p.number*pageEntries + uint64(p.few[0])
 	}
 	for w, word := range p.bits {
 		if word != 0 {
@@ -178,7 +243,7 @@ func (s *Set) Each(from uint64, each func(store.Range) bool) {
 func (p *setPage) runs(each func(store.Range) bool) bool {
 	base := p.number * pageEntries
 	if p.bits == nil {
-		return each(store.Range{First: base, Last: base + pageEntries - 1})
+		return p.listedRuns(base, each)
 	}
 	for w, word := range p.bits {
 		at := base + uint64(w*64)
@@ -192,6 +257,19 @@ func (p *setPage) runs(each func(store.Range) bool) bool {
 				break
 			}
 			word &^= (1<<length - 1) << skip
+		}
+	}
+	return true
+}
+
+// listedRuns is runs for a page without bits.
+func (p *setPage) listedRuns(base uint64, each func(store.Range) bool) bool {
+	if p.few == nil {
+		return each(store.Range{First: base, Last: base + pageEntries - 1})
+	}
+	for _, offset := range p.few {
+		if !each(store.Range{First: base + uint64(offset), Last: base + uint64(offset)}) {
+			return false
 		}
 	}
 	return true
@@ -221,6 +299,16 @@ func (s *Set) bits() *setBits {
 	}
 	*b = setBits{}
 	return b
+}
+
+// list returns an empty list for a new page.
+func (s *Set) list() []uint16 {
+	l := s.short
+	s.short = nil
+	if l == nil {
+		l = make([]uint16, 0, setFirst)
+	}
+	return l
 }
 
 func (s *Set) keep(b *setBits) { s.spare = b }

@@ -100,4 +100,20 @@ func (q *Queue) Apply(s Settings) {
 // settingsChanged makes the queue look at its settings.
 type settingsChanged struct{}
 
-func (settingsChanged) run(*Queue) {}
+func (settingsChanged) run(q *Queue) {
+	if !q.closed {
+		q.obey()
+	}
+}
+
+// obey makes the queue go by its settings of this moment.
+func (q *Queue) obey() {
+	old := q.set
+	q.set = *q.settings.Load()
+	q.lifetimes.limit(q.next, q.set.TTL)
+	q.guard()
+	if q.set.Expires >= 0 && q.set.Expires != old.Expires {
+		q.used()
+		q.endDisuse()
+	}
+}

@@ -55,6 +55,9 @@ func (s *Settlement) Add(n uint64) {
 // Log puts the settlement, which is for this queue, into a batch of the log, so that it shares the fate of what else is there; the queue does not
 // tell the log again then.
 func (s *Settlement) Log(q *Queue, b *store.Batch) {
+	if s.Outcome == Reject && q.opts.Forwarder != nil {
+		return // it leaves the queue when it has got where it goes
+	}
 	if q.logging && !s.Outcome.back() && !q.Closed() {
 		b.Settle(q.opts.ID, s.ranges)
 		s.logged = true
@@ -79,35 +82,42 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 	for n := r.First; n <= r.Last; n++ {
 		if size, ok := q.takeBack(n); ok {
 			q.unacked--
-			if o.back() {
-				q.giveBack(n, size)
-			} else if !logged || q.spilled {
-				q.tell(n)
-			}
+			q.settleLent(n, size, o, logged)
 			continue
 		}
-		if !o.back() {
-			q.drop(n)
+		e := q.window.At(n)
+		if e == nil {
 			continue
 		}
-		if e := q.window.At(n); e != nil {
+		q.unacked--
+		if o.back() {
 			e.redelivered = true
 			q.window.Mark(n)
 			q.weigh(e, e.size())
-			q.unacked--
+			q.enter(n, e.tag, false)
+			continue
+		}
+		d := Departure{Seq: n, Message: e.message, Reason: Rejected, chunk: e.chunk}
+		q.window.Remove(n)
+		if o == Reject {
+			q.part(d)
+		} else {
+			q.gone(&d)
 		}
 	}
 }
 
-// drop removes for good a delivered message that the store does not have.
-func (q *Queue) drop(n uint64) {
-	e := q.window.At(n)
-	if e == nil {
-		return
+// settleLent settles a message that is not in memory.
+func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
+	tag := q.lentTag(n)
+	switch {
+	case o.back():
+		q.giveBack(n, size, tag)
+	case o == Reject && !logged:
+		q.partUnread(n, Rejected)
+	case !logged || q.spilled:
+		q.tell(n)
 	}
-	q.releases.add(e.chunk)
-	q.window.Remove(n)
-	q.unacked--
 }
 
 // tally counts a settlement and gives the consumer its room back.

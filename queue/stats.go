@@ -16,6 +16,9 @@ type Totals struct {
 	Rejected      uint64 // settled without requeue
 	Purged        uint64
 	Damaged       uint64 // found unreadable on disk
+
+	DeadLettered [reasons]uint64 // that went to another queue, or left for one, by reason
+	Dropped      [reasons]uint64 // that died for good, by reason
 }
 
 // Stats is a queue's figures as of its last turn.
@@ -29,13 +32,15 @@ type Stats struct {
 type stats struct {
 	ready, unacked, consumers, readyBytes atomic.Int64
 
+	deadLettered, dropped [reasons]atomic.Uint64
+
 	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged, damaged atomic.Uint64
 }
 
 // Stats returns the figures of the last turn, without asking the queue.
 func (q *Queue) Stats() Stats {
 	s := &q.stats
-	return Stats{
+	st := Stats{
 		Counts: Counts{Ready: int(s.ready.Load()), Unacked: int(s.unacked.Load()), Consumers: int(s.consumers.Load())},
 		Totals: Totals{
 			Published: s.published.Load(), Delivered: s.delivered.Load(), DeliveredAuto: s.deliveredAuto.Load(),
@@ -44,6 +49,10 @@ func (q *Queue) Stats() Stats {
 		},
 		ReadyBytes: int(s.readyBytes.Load()),
 	}
+	for r := range reasons {
+		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
+	}
+	return st
 }
 
 // publishStats makes the runner's figures visible; called at the end of a turn.
@@ -65,6 +74,10 @@ func (q *Queue) publishStats() {
 	set(&s.rejected, t.Rejected)
 	set(&s.purged, t.Purged)
 	set(&s.damaged, t.Damaged)
+	for r := range reasons {
+		set(&s.deadLettered[r], t.DeadLettered[r])
+		set(&s.dropped[r], t.Dropped[r])
+	}
 }
 
 // set avoids the bus traffic of storing what is there already: most counters stand still in a turn.

@@ -62,6 +62,7 @@ func (q *Queue) Cancel(c *Consumer, gone func()) (closed bool) {
 func (s *cancel) run(q *Queue) {
 	defer s.done.Done()
 	q.consumers.remove(s.consumer)
+	q.used()
 	if s.closed = q.closeUnused(); !s.closed {
 		s.gone()
 	}
@@ -95,6 +96,7 @@ func Detach(detachments []*Detachment) {
 func (d *Detachment) run(q *Queue) {
 	defer d.done.Done()
 	q.consumers.remove(d.Consumers...)
+	q.used()
 	for _, s := range d.Held {
 		s.run(q)
 	}

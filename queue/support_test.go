@@ -5,11 +5,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"leveret/amqp"
 	"leveret/queue"
+	"leveret/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -111,7 +113,7 @@ func (r *receiver) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	}
 	r.room--
 	r.last = m
-	r.journal.deliveries = append(r.journal.deliveries, delivery{r.consumer.Tag, seq, string(m), redelivered})
+	r.journal.deliveries = append(r.journal.deliveries, delivery{r.consumer.Tag, seq, string(m.Body()), redelivered})
 	return true
 }
 
@@ -132,8 +134,22 @@ type getter struct {
 func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remaining int) {
 	g.outbox.isHeld("delivered")
 	g.remaining = remaining
-	g.journal.deliveries = append(g.journal.deliveries, delivery{"get", seq, string(m), redelivered})
+	g.journal.deliveries = append(g.journal.deliveries, delivery{"get", seq, string(m.Body()), redelivered})
 }
+
+// newMessage is one with that body; it is persistent if that begins with a "1".
+func newMessage(text string) amqp.Message {
+	index := amqp.PropertyIndex{DeliveryMode: 1}
+	if strings.HasPrefix(text, kept) {
+		index.DeliveryMode = amqp.Persistent
+	}
+	m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, nil), 0, 0))
+	m.SetProperties(2, &index, time.Now().UnixMilli())
+	return append(m, text...)
+}
+
+// messageSize is how much longer a message is than its body.
+const messageSize = amqp.MessageHeadSize + 4
 
 // rig is a queue with what it takes to drive it.
 type rig struct {
@@ -153,13 +169,22 @@ func newRig(t failer, opts queue.Options) *rig {
 	return g
 }
 
+// recoverQueue is queue.Recover for a log that can be read.
+func recoverQueue(opts queue.Options, state store.QueueState, returned []store.Range) *queue.Queue {
+	q, err := queue.Recover(opts, state, returned)
+	if err != nil {
+		panic(err)
+	}
+	return q
+}
+
 func (g *rig) newOutbox() *outbox { return &outbox{t: g.t, locks: &g.locks} }
 
 // publish pushes messages as one batch and runs the queue.
 func (g *rig) publish(texts ...string) (first uint64) {
 	batch := queue.NewBatch()
 	for _, text := range texts {
-		batch.Add(amqp.Message(text), nil)
+		batch.Add(newMessage(text), nil)
 	}
 	r := g.Push(batch)
 	first, run := r.First, r.Run

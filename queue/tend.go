@@ -34,6 +34,9 @@ func (tend) run(q *Queue) {
 		return
 	}
 	q.broken, q.full = false, false
+	if q.leaving != nil {
+		q.leaving.blocked = false
+	}
 	q.shrink()
 	q.report(true)
 	q.spill()

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"leveret/amqp"
 	"leveret/queue"
 )
 
@@ -112,7 +111,7 @@ func TestTendCopiesMuch(t *testing.T) {
 func TestTendLeavesOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, queue.Options{})
-		m := amqp.Message("m")
+		m := newMessage("m")
 		b := queue.NewBatch()
 		b.Add(m, nil)
 		g.Push(b)

@@ -18,8 +18,11 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
 	t := turns.Get().(*taken)
-	state := runnerState{busy: q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded()}
-	q.delivered = false
+	state := runnerState{
+		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
+		ready: q.ready(), bodies: q.bodies(),
+	}
+	q.delivered, q.unfinished = false, false
 	more := q.mailbox.take(t, state)
 	if more {
 		q.work(t)
@@ -30,7 +33,7 @@ func (q *Queue) turn() bool {
 
 func (q *Queue) work(t *taken) {
 	q.settled = t.settled
-	q.budget = turnMessages
+	q.budget, q.clock.at = turnMessages, 0
 	for b := t.batches; b != nil; {
 		next := b.next
 		q.enqueue(b)
@@ -43,8 +46,11 @@ func (q *Queue) work(t *taken) {
 	}
 	clear(t.commands)
 	t.commands = t.commands[:0]
+	q.expire()
+	q.dropHead()
 	q.serveGets()
 	q.deliver()
+	q.forward()
 	q.readAhead()
 	q.tellLog()
 	t.settled, q.settled = q.settled[:0], nil
@@ -60,6 +66,7 @@ func (q *Queue) enqueue(b *Batch) {
 	if q.closed {
 		return
 	}
+	q.refuse(b)
 	passed := q.pass(b)
 	for i := passed; i < len(b.messages); i++ {
 		m := &b.messages[i]
@@ -74,6 +81,13 @@ func (q *Queue) enqueue(b *Batch) {
 		q.untended.Store(true)
 	}
 	q.counted.Published += uint64(len(b.messages))
+}
+
+// refuse lets the messages go that the queue had no room for, and that are to be dead-lettered for that.
+func (q *Queue) refuse(b *Batch) {
+	for _, m := range b.refused {
+		q.part(Departure{Message: m.message, Reason: MaxLength, chunk: m.chunk})
+	}
 }
 
 // entryOf is a message that just came in.

@@ -160,7 +160,10 @@ func (v *VHost) loadQueues() error {
 			Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
 		})
 		state := v.opts.Recovery.claim(opts.ID)
-		q := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
+		q, err := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
+		if err != nil {
+			return err
+		}
 		if e := v.queues.reserve(name); e != nil {
 			e.bearer.Store(q)
 			e.turn.Unlock()

@@ -12,6 +12,7 @@ import (
 // homes says where a third-party module may be imported. Each stands in a decision
 // record in docs/decisions; a module without a line here has none.
 var homes = []home{
+	{module: "github.com/dlclark/regexp2/v2", in: []string{"pattern"}},
 	{module: "github.com/prometheus/client_golang", in: []string{"metrics"}},
 	{module: "github.com/prometheus/client_model", in: []string{"metrics"}},
 	{module: "github.com/prometheus/common", in: []string{"metrics"}},

@@ -17,16 +17,18 @@ var rungs = []rung{
 	{"amqp", nil},
 	{"store", nil},   // records and numbers: it knows no AMQP
 	{"metrics", nil}, // plain numbers, handed to it
+	{"pattern", nil},
+	{"events", []string{"amqp"}},
 	{"frame", []string{"amqp"}},
 	{"exchange", []string{"amqp"}},
-	{"auth", []string{"amqp"}},
+	{"auth", []string{"amqp", "events", "pattern"}},
 	{"queue", []string{"amqp", "store"}},
-	{"vhost", []string{"amqp", "exchange", "queue", "store"}},
-	{"server", []string{"amqp", "frame", "exchange", "auth", "queue", "vhost", "store"}},
+	{"vhost", []string{"amqp", "events", "exchange", "pattern", "queue", "store"}},
+	{"server", []string{"amqp", "events", "frame", "exchange", "auth", "queue", "vhost", "store"}},
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
-	{"management", []string{"amqp", "exchange", "auth", "queue", "vhost"}},
-	{"cmd/broker", []string{"config", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
+	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost"}},
+	{"cmd/broker", []string{"config", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
 }

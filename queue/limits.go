@@ -1,0 +1,59 @@
+package queue
+
+// dropHead removes messages from the head while the queue is longer than it may be. What is delivered does not count.
+//
+// [queue length limit, overflow drop-head]
+func (q *Queue) dropHead() {
+	if q.set.Overflow != DropHead || q.set.MaxLength < 0 && q.set.MaxBytes < 0 {
+		return
+	}
+	for q.tooLong() && q.ready() > 0 {
+		if q.spend(); q.budget < 0 {
+			return
+		}
+		if n, e, ok := q.first(); ok {
+			q.die(n, e, MaxLength)
+		} else {
+			q.dieUnread(q.firstAway(), MaxLength)
+		}
+	}
+}
+
+// tooLong reports whether the queue holds more than it may.
+func (q *Queue) tooLong() bool {
+	return q.set.MaxLength >= 0 && int64(q.ready()) > q.set.MaxLength ||
+		q.set.MaxBytes >= 0 && q.bodies() > q.set.MaxBytes
+}
+
+// firstAway is the number of the message to be served next, which is not in memory.
+func (q *Queue) firstAway() uint64 {
+	if q.order == nil {
+		return q.away.First()
+	}
+	n, _ := q.order.first()
+	return n
+}
+
+// guard sets up the gate of a queue that refuses what it has no room for.
+func (q *Queue) guard() {
+	refuses := q.set.Overflow != DropHead && (q.set.MaxLength >= 0 || q.set.MaxBytes >= 0)
+	m := &q.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g := m.gate.Load()
+	switch {
+	case g == nil && !refuses:
+		return
+	case g == nil:
+		g = &gate{ready: int64(q.ready()), bodies: q.bodies()}
+		for b := m.head; b != nil; b = b.next {
+			g.count(b)
+		}
+		m.gate.Store(g)
+	}
+	if refuses {
+		g.limit(q.set.MaxLength, q.set.MaxBytes, q.set.Overflow == RejectPublishDLX)
+	} else {
+		g.limit(-1, -1, false)
+	}
+}

@@ -1,0 +1,116 @@
+package queue
+
+import (
+	"math/bits"
+
+	"leveret/amqp"
+	"leveret/store"
+)
+
+// MostPriorities is how many levels of priority a queue has at most.
+const MostPriorities = 256
+
+// priorityTag is one more than the priority that the publisher set, so that none is not the same as the lowest.
+func priorityTag(m amqp.Message, _ *Origin) uint32 {
+	if !m.HasPriority() {
+		return 0
+	}
+	return uint32(m.Priority()) + 1
+}
+
+// levels is the order of a queue with priorities: a lane a level, the highest served first.
+//
+// [queue.declare x-max-priority]: a priority above the highest level counts as that.
+type levels struct {
+	lanes    []lane
+	filled   [MostPriorities / 64]uint64 // a bit for each level that has messages
+	standard int                         // level of messages without a priority
+}
+
+// newLevels makes an order of so many levels.
+func newLevels(count, standard int) *levels {
+	return &levels{lanes: make([]lane, count), standard: standard}
+}
+
+func (o *levels) level(tag uint32) int {
+	if tag == 0 {
+		return o.standard
+	}
+	return min(int(tag-1), len(o.lanes)-1)
+}
+
+func (o *levels) add(n uint64, tag uint32) {
+	level := o.level(tag)
+	o.lanes[level].Add(n)
+	o.filled[level/64] |= 1 << (level % 64)
+}
+
+func (o *levels) back(n uint64, tag uint32) { o.add(n, tag) }
+
+func (o *levels) remove(n uint64, tag uint32) { o.removeFrom(o.level(tag), n) }
+
+func (o *levels) removeFrom(level int, n uint64) {
+	if l := &o.lanes[level]; l.Remove(n) && l.Len() == 0 {
+		o.filled[level/64] &^= 1 << (level % 64)
+	}
+}
+
+func (o *levels) served(uint64, uint32) {}
+
+func (o *levels) first() (n uint64, ok bool) {
+	level := o.below(len(o.lanes))
+	if level < 0 {
+		return 0, false
+	}
+	return o.lanes[level].First(), true
+}
+
+// below is the highest level under the given one that has messages, -1 if there is none.
+func (o *levels) below(level int) int {
+	if level <= 0 {
+		return -1
+	}
+	level--
+	w := level / 64
+	word := o.filled[w] << (63 - level%64) >> (63 - level%64)
+	for word == 0 {
+		if w--; w < 0 {
+			return -1
+		}
+		word = o.filled[w]
+	}
+	return w*64 + 63 - bits.LeadingZeros64(word)
+}
+
+func (o *levels) heads(each func(n uint64) bool) {
+	for level := o.below(len(o.lanes)); level >= 0; level = o.below(level) {
+		if !each(o.lanes[level].First()) {
+			return
+		}
+	}
+}
+
+func (o *levels) each(each func(store.Range) bool) {
+	more := true
+	for level := o.below(len(o.lanes)); more && level >= 0; level = o.below(level) {
+		o.lanes[level].Each(0, func(r store.Range) bool {
+			more = each(r)
+			return more
+		})
+	}
+}
+
+func (o *levels) forget(n uint64) {
+	for level := range o.lanes {
+		o.removeFrom(level, n)
+	}
+}
+
+func (o *levels) filter(keep func(n uint64) bool) {
+	o.filled = [MostPriorities / 64]uint64{}
+	for level := range o.lanes {
+		if o.lanes[level].filter(keep); o.lanes[level].Len() > 0 {
+			o.filled[level/64] |= 1 << (level % 64)
+		}
+	}
+}
