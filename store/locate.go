@@ -113,15 +113,52 @@ func (k *walk) run(ranges []Range) error {
 
 // take shows what is live in a chunk.
 func (k *walk) take(entries []byte, v chunk, r Range) {
-	unpack(entries, v.first, func(e entry) bool {
-		if e.seq < r.First || e.seq > r.Last || !v.alive(e.seq) {
-			return e.seq <= r.Last
+	u := unpacker{entries: entries, e: entry{seq: v.first}}
+	k.s.index.goOn(&u, &v, r.First)
+	for {
+		at, seq, offset := u.at, u.e.seq, u.e.offset
+		if !u.next() || u.e.seq > r.Last {
+			return
 		}
-		if !k.visit(location{e, v.seg}) {
-			k.stopped, k.next = true, e.seq
+		if u.e.seq < r.First || !v.alive(u.e.seq) {
+			continue
 		}
-		return !k.stopped
-	})
+		if !k.visit(location{u.e, v.seg}) {
+			k.stopped, k.next = true, u.e.seq
+			k.s.index.stopAt(&v, place{v.key(), len(entries), at, seq, offset})
+			return
+		}
+	}
+}
+
+// place is where a read of a queue stopped in a chunk: the next one, as a rule, goes on there.
+type place struct {
+	key    chunkKey
+	length int // of the entries
+	at     int
+	seq    uint64 // of the entry before
+	offset int64
+}
+
+// stopAt notes where a read stopped.
+func (x *index) stopAt(v *chunk, p place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l := x.lanes[v.queue]; l != nil {
+		l.stopped = &p
+	}
+}
+
+// goOn moves an unpacker on to where the last read stopped, unless that is behind what is wanted now. A chunk that moved into the root
+// file was packed anew: if its entries are as long as before, they are the same.
+func (x *index) goOn(u *unpacker, v *chunk, from uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.lanes[v.queue]
+	if l == nil || l.stopped == nil || l.stopped.key != v.key() || l.stopped.length != len(u.entries) || l.stopped.seq >= from {
+		return
+	}
+	u.at, u.e.seq, u.e.offset = l.stopped.at, l.stopped.seq, l.stopped.offset
 }
 
 // clipRanges returns what of the ranges is within r.

@@ -2,10 +2,22 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"syscall"
 	"testing"
+	"time"
 
 	"leveret/store"
 )
+
+// processorTime is what the process has used: on a machine that others use too it tells more than the clock.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
 
 // filled is a folder whose queue 1 holds n messages of a size, each with a tag; the store is open.
 func filled(b *testing.B, n, size int) (*store.Disk, string) {
@@ -65,4 +77,38 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/messages, "ns/msg")
+}
+
+// BenchmarkRead reads a long queue from its start to its end, as a drain does, from the system's cache.
+func BenchmarkRead(b *testing.B) {
+	for _, size := range []int{64, 1100} {
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			const messages = 500_000
+			s, _ := filled(b, messages, size)
+			defer s.Close(context.Background())
+			var w store.Window
+			memory, used := make([]byte, 4<<20), 0
+			buffer := func(size, _ int) []byte {
+				used += size
+				return memory[used-size : used]
+			}
+			b.ReportAllocs()
+			before := processorTime()
+			for b.Loop() {
+				n := 0
+				for from := uint64(1); from <= messages; {
+					used = 0
+					if err := s.ReadInto(&w, 1, []store.Range{{First: from, Last: messages}}, 1<<20, buffer); err != nil {
+						b.Fatal(err)
+					}
+					n += len(w.Messages)
+					from = w.Next
+				}
+				if n != messages {
+					b.Fatalf("%d messages", n)
+				}
+			}
+			b.ReportMetric(float64(processorTime()-before)/float64(b.N)/messages, "cpu-ns/msg")
+		})
+	}
 }
