@@ -11,6 +11,9 @@ const BatchMessages = 256
 
 // Batch is what a publisher gathers for one queue before it hands it over. It belongs to the publisher until Push, to the queue after.
 type Batch struct {
+	// Unrefusable has the queue take all of it, because its publisher did not know in time that it may refuse some; see Queue.MayRefuse.
+	Unrefusable bool
+
 	messages []item
 	tags     []uint32 // of the messages of a tagged queue, see Queue.Tagged
 	refused  []item   // what the queue had no room for and is to be dead-lettered
@@ -59,6 +62,6 @@ func (b *Batch) Len() int { return len(b.messages) }
 func (b *Batch) free() {
 	clear(b.messages)
 	clear(b.refused)
-	b.messages, b.tags, b.refused, b.bytes, b.next = b.messages[:0], b.tags[:0], b.refused[:0], 0, nil
+	*b = Batch{messages: b.messages[:0], tags: b.tags[:0], refused: b.refused[:0]}
 	batches.Put(b)
 }

@@ -21,6 +21,10 @@ func (q *Queue) Full() bool {
 	return g != nil && g.full.Load()
 }
 
+// MayRefuse reports whether the queue refuses messages when it is full: a publisher has to keep track of whose they are then. It may change
+// with the queue's settings.
+func (q *Queue) MayRefuse() bool { return q.mailbox.gate.Load() != nil }
+
 // limit sets what the gate lets in.
 func (g *gate) limit(length, bytes int64, keep bool) {
 	g.length, g.bytes, g.keep = length, bytes, keep
@@ -39,6 +43,11 @@ func (g *gate) count(b *Batch) {
 //
 // [queue length limit, overflow reject-publish]
 func (g *gate) admit(b *Batch, r *Receipt, next uint64) {
+	if b.Unrefusable {
+		g.count(b)
+		g.look()
+		return
+	}
 	kept := 0
 	for i := range b.messages {
 		size := int64(len(b.messages[i].message.Body()))

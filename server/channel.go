@@ -23,10 +23,11 @@ type channel struct {
 	tx       *transaction
 	reply    *replyConsumer
 
-	confirming bool
-	published  uint64 // publishes since confirm.select, so the last one's tag
-	toConfirm  bool   // stands in the publisher's list of channels with new publishes
-	toSettle   bool   // has settles that were not looked at yet
+	confirming  bool
+	published   uint64   // publishes since confirm.select, so the last one's tag
+	refusedTags []uint64 // those that a queue refused and the client was not told of
+	toConfirm   bool     // stands in the publisher's list of channels with new publishes
+	toSettle    bool     // has settles that were not looked at yet
 
 	// Guarded by the outbox.
 	ended       bool // nothing is delivered any more

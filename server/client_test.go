@@ -154,6 +154,18 @@ func (c *client) expect(want amqp.MethodID) amqp.Method {
 	return m
 }
 
+// says reads the frame that must come next, in the form of frame.Dump.
+func (c *client) says(want string) {
+	c.t.Helper()
+	f, err := c.next()
+	if err != nil {
+		c.t.Fatalf("waiting for %s: %v", want, err)
+	}
+	if got := frame.Dump(f); got != want {
+		c.t.Fatalf("got %s, want %s", got, want)
+	}
+}
+
 // call sends a method and reads its answer.
 func (c *client) call(channel uint16, m amqp.Method, answer amqp.MethodID) amqp.Method {
 	c.t.Helper()

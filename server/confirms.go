@@ -11,10 +11,36 @@ type confirms struct {
 	last    uint64 // the last tag that was confirmed
 }
 
-// confirm is a run of publishes, up to the tag last, that the log makes durable together.
+// confirm is a run of publishes, up to the tag last, that the log makes durable together, or that were refused.
 type confirm struct {
-	last uint64
-	lsn  store.LSN
+	last    uint64
+	lsn     store.LSN
+	refused bool
+}
+
+// add appends the publishes up to last; refused are the tags of those among them that were refused, ascending.
+func (w *confirms) add(last uint64, lsn store.LSN, refused []uint64) {
+	for _, tag := range refused {
+		w.run(confirm{last: tag - 1, lsn: lsn})
+		w.run(confirm{last: tag, refused: true}) // nobody waits for the log with bad news
+	}
+	w.run(confirm{last: last, lsn: lsn})
+}
+
+// run appends a run, unless there is nothing in it.
+func (w *confirms) run(r confirm) {
+	before := confirm{last: w.last}
+	n := len(w.waiting)
+	if n > 0 {
+		before = w.waiting[n-1]
+	}
+	switch {
+	case r.last <= before.last:
+	case before.refused && r.refused && n > 0:
+		w.waiting[n-1].last = r.last
+	default:
+		w.waiting = append(w.waiting, r)
+	}
 }
 
 // willConfirm notes that a channel has publishes to be confirmed when the batch is handed over.
@@ -37,10 +63,14 @@ func (c *connection) confirmPublished(lsn store.LSN) {
 	for i, ch := range p.confirm {
 		ch.toConfirm = false
 		p.confirm[i] = nil
-		if ch.ended {
+		if ch.ended || ch.tx.failed() {
 			continue
 		}
-		ch.confirms.waiting = append(ch.confirms.waiting, confirm{last: ch.published, lsn: lsn})
+		if ch.tx == nil {
+			ch.confirms.add(ch.published, lsn, ch.takeRefused())
+		} else {
+			ch.confirms.waiting = append(ch.confirms.waiting, confirm{lsn: lsn})
+		}
 		c.out.confirmLocked(ch, durable)
 		waits = waits || len(ch.confirms.waiting) > 0
 	}
@@ -55,7 +85,7 @@ func (c *connection) confirmPublished(lsn store.LSN) {
 	}
 }
 
-// confirmLocked sends the acks of what is durable: one for all that is complete from the front.
+// confirmLocked answers what is complete from the front: one ack for all of it, unless refusals stand between.
 //
 // [confirm.select]: an extension of RabbitMQ; tags count from 1 after confirm.select, one a publish.
 func (o *outbox) confirmLocked(ch *channel, durable store.LSN) {
@@ -66,16 +96,26 @@ func (o *outbox) confirmLocked(ch *channel, durable store.LSN) {
 	w := &ch.confirms
 	done := 0
 	for done < len(w.waiting) && w.waiting[done].lsn <= durable {
-		done++
+		r := w.waiting[done]
+		if done++; done == len(w.waiting) || w.waiting[done].lsn > durable || w.waiting[done].refused != r.refused {
+			o.answerLocked(ch, r)
+		}
 	}
-	if done == 0 {
+	if done > 0 {
+		w.waiting = append(w.waiting[:0], w.waiting[done:]...)
+	}
+}
+
+// answerLocked confirms, or refuses, all publishes of a channel up to the end of a run that were not answered.
+func (o *outbox) answerLocked(ch *channel, r confirm) {
+	n := r.last - ch.confirms.last
+	ch.confirms.last = r.last
+	if r.refused {
+		o.replyLocked(ch.number, &amqp.BasicNack{DeliveryTag: r.last, Multiple: n > 1})
 		return
 	}
-	last := w.waiting[done-1].last
-	o.replyLocked(ch.number, &amqp.BasicAck{DeliveryTag: last, Multiple: last-w.last > 1})
-	o.conn.server.confirmed.Add(last - w.last)
-	w.last = last
-	w.waiting = append(w.waiting[:0], w.waiting[done:]...)
+	o.replyLocked(ch.number, &amqp.BasicAck{DeliveryTag: r.last, Multiple: n > 1})
+	o.conn.server.confirmed.Add(n)
 }
 
 // confirmDurable sends the confirms that the log has released; it reports whether others still wait. direct is as in

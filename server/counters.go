@@ -16,12 +16,13 @@ type Counters struct {
 	Replied           uint64 // direct replies delivered
 	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
 	QueueGone         uint64 // dropped: the queue was deleted at that moment
+	Refused           uint64 // by a full queue, counted for each; publishers with confirms were told
 }
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
 	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
-	confirmed atomic.Uint64
+	refused, confirmed atomic.Uint64
 }
 
 // add adds what a connection counted in a batch.
@@ -32,7 +33,7 @@ func (t *totals) add(n *Counters) {
 	}{
 		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
-		{&t.queueGone, n.QueueGone},
+		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused},
 	} {
 		if c.n > 0 {
 			c.to.Add(c.n)
@@ -46,7 +47,7 @@ func (t *totals) read() Counters {
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
 		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
-		QueueGone: t.queueGone.Load(),
+		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leveret/amqp"
+	"leveret/queue"
 )
 
 // drops tells the operator of messages that were dropped: one line a reason every dropInterval at most, with how many there were and one
@@ -24,16 +25,27 @@ const (
 	dropUnroutable = iota // no queue for it, and not mandatory
 	dropReplyLost         // a direct reply whose requester is gone
 	dropQueueGone         // its queue was deleted at that moment
+	dropRefused           // its queue is full, and one that refuses what comes then
 	dropReasons
 )
 
-// dropped is one dropped message.
-type dropped struct{ vhost, exchange, routingKey string }
+// dropped is one dropped message, as attributes of the log.
+type dropped []any
 
 // note keeps an example, unless there is one that was not told of yet. It is cheap enough for each dropped message.
 func (d *drops) note(c *connection, reason int, m amqp.Message) {
 	if d.examples[reason].Load() == nil {
-		d.examples[reason].Store(&dropped{c.vhost.Name(), string(m.Exchange()), string(m.RoutingKey())})
+		d.examples[reason].Store(&dropped{
+			"vhost", c.vhost.Name(), "exchange", string(m.Exchange()), "routing_key", string(m.RoutingKey()),
+		})
+	}
+}
+
+// noteRefused is note for messages that a queue refused.
+func (d *drops) noteRefused(q *queue.Queue) {
+	if d.examples[dropRefused].Load() == nil {
+		o := q.Options()
+		d.examples[dropRefused].Store(&dropped{"vhost", o.VHost, "queue", o.Name})
 	}
 }
 
@@ -50,13 +62,14 @@ func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 		dropUnroutable: {"messages dropped: no queue is bound for them", now.Unroutable - d.told.Unroutable},
 		dropReplyLost:  {"replies dropped: the requester is gone", now.ReplyLost - d.told.ReplyLost},
 		dropQueueGone:  {"messages dropped: their queue was deleted as they came", now.QueueGone - d.told.QueueGone},
+		dropRefused:    {"messages refused: their queue is full", now.Refused - d.told.Refused},
 	} {
 		if r.count == 0 {
 			continue
 		}
 		attributes := []any{"count", r.count}
 		if example := d.examples[reason].Swap(nil); example != nil {
-			attributes = append(attributes, "vhost", example.vhost, "exchange", example.exchange, "routing_key", example.routingKey)
+			attributes = append(attributes, *example...)
 		}
 		log.Warn(r.text, attributes...)
 	}

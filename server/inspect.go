@@ -21,6 +21,9 @@ func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, 
 		}
 		m.SetExpiration(ms)
 	}
+	if hasHeader(index, "x-dead-letter-exchange") {
+		m.SetOwnDeadLetter()
+	}
 	extra, blind, err := p.extraKeys()
 	if err != nil {
 		return nil, nil, err

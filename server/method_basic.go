@@ -23,7 +23,7 @@ func (c *connection) basicNack(ch *channel, arguments []byte) error {
 	if err := m.Decode(arguments); err != nil {
 		return err
 	}
-	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicNack, refusal(m.Requeue, queue.Return), m.Multiple})
+	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicNack, unprocessed(m.Requeue, queue.Return), m.Multiple})
 	return nil
 }
 
@@ -32,14 +32,14 @@ func (c *connection) basicReject(ch *channel, arguments []byte) error {
 	if err := m.Decode(arguments); err != nil {
 		return err
 	}
-	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicReject, refusal(m.Requeue, queue.Requeue), false})
+	c.publisher.settleLater(settle{ch, m.DeliveryTag, amqp.MethodBasicReject, unprocessed(m.Requeue, queue.Requeue), false})
 	return nil
 }
 
-// refusal is what becomes of a message that the client did not process. Which way it goes back says whether it counts as a failure.
+// unprocessed is what becomes of a message that the client did not process. Which way it goes back says whether it counts as a failure.
 //
 // [basic.nack, basic.reject]: in RabbitMQ, from 4.3 on, a reject blames the message and a nack does not.
-func refusal(requeue bool, back queue.Outcome) queue.Outcome {
+func unprocessed(requeue bool, back queue.Outcome) queue.Outcome {
 	if requeue {
 		return back
 	}

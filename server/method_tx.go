@@ -14,8 +14,12 @@ type transaction struct {
 	publishes []txPublish
 	bytes     int
 	settles   []txSettle
+	partial   bool // a queue refused a publish of the commit under way
 	committed bool // tx.commit waits for the log; guarded by the outbox
 }
+
+// failed reports whether a commit must not be answered with commit-ok.
+func (tx *transaction) failed() bool { return tx != nil && tx.partial }
 
 // txPublish is a publish that waits for the commit; it was routed when it came.
 type txPublish struct {
@@ -78,7 +82,7 @@ func (ch *channel) txSelect() error {
 
 // txCommit makes what the transaction holds real: returns, then publishes and settles together, then commit-ok when all of it is durable.
 //
-// [tx.commit]: a new transaction starts at once.
+// [tx.commit]: a new transaction starts at once. If a queue refuses one of the publishes, the channel ends, though the rest of it stands.
 func (ch *channel) txCommit() error {
 	tx := ch.tx
 	if tx == nil {
@@ -91,6 +95,9 @@ func (ch *channel) txCommit() error {
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
+		if t.route.tagged {
+			p.look(t.message)
+		}
 		c.enqueue(ch, t.message, nil, p.routes.renew(t.route), t.mandatory)
 	}
 	c.out.mu.Lock()
@@ -110,6 +117,9 @@ func (ch *channel) txCommit() error {
 	c.handOver()
 	p.logged.Atomic = false // it still is if nothing was to be logged
 	resume(wake)
+	if tx.partial {
+		return amqp.PartialTx()
+	}
 	return nil
 }
 

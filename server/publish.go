@@ -28,9 +28,11 @@ type publisher struct {
 
 	routes    routes
 	routing   vhost.Routing
-	filled    []*target   // with messages to hand over
-	bytes     int         // of them
-	gone      uint64      // messages for queues that had closed
+	filled    []*target // with messages to hand over
+	bytes     int       // of them
+	gone      uint64    // messages for queues that had closed
+	refusals  []refusal // by queues that are full
+	origin    queue.Origin
 	published bool        // something was published since the last look at the alarm
 	appended  bool        // and something into the log
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
@@ -134,6 +136,14 @@ func (p *publisher) scan(raw []byte) error {
 	return nil
 }
 
+// look indexes the properties of a message that was checked before.
+func (p *publisher) look(m amqp.Message) {
+	p.plain = p.plain[:0]
+	if amqp.ScanProperties(m.Properties(), &p.index) != nil {
+		p.index = amqp.PropertyIndex{}
+	}
+}
+
 // enqueue gathers a message, in chunk k if that is not nil, for the queues of its route.
 func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *route, mandatory bool) {
 	p := &c.publisher
@@ -145,29 +155,58 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		c.unroutable(ch, m, mandatory)
 		return
 	}
-	if k != nil {
-		k.Hold(len(r.targets))
+	tag := uint32(0)
+	if r.tagged {
+		tag = c.tag(m, r.targets)
 	}
-	logged := r.durable && m.Persistent()
-	if logged {
-		p.logged.Publish(m, 0)
-	}
-	full := false
+	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.batch == nil {
-			t.batch = queue.NewBatch()
-			p.filled = append(p.filled, t)
+		if t.full() {
+			p.refuse(ch, t)
+			continue
 		}
-		if logged && t.queue.Durable() {
-			p.logged.To(t.queue.Options().ID)
+		if t.batch == nil {
+			p.begin(t)
+		}
+		if persistent && t.durable {
+			if !logged {
+				p.logged.Publish(m, tag)
+				logged = true
+			}
+			p.logged.To(t.number)
 			t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
 		}
-		full = t.batch.Add(m, k) || full
+		full = t.add(ch, m, k) || full
+		taken++
+	}
+	if taken == 0 {
+		return
+	}
+	if k != nil {
+		k.Hold(taken)
 	}
 	c.counted.Routed++
 	if p.bytes += len(m); (full || p.bytes >= batchBytes) && !p.whole {
 		c.handOver()
 	}
+}
+
+// begin makes a target one that has something to hand over.
+func (p *publisher) begin(t *target) {
+	t.batch = queue.NewBatch()
+	t.batch.Unrefusable = !t.refuses
+	p.filled = append(p.filled, t)
+}
+
+// add gathers a message for the target's queue; true: the batch is full.
+func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
+	if t.refuses {
+		t.origins = append(t.origins, ch.origin())
+	}
+	if t.tagged {
+		return t.batch.AddTagged(m, k, t.tag)
+	}
+	return t.batch.Add(m, k)
 }
 
 // unroutable returns or drops a message that no queue wants.
@@ -208,6 +247,7 @@ func (c *connection) handOver() {
 	p.gone = 0
 	c.deliverReplies()
 	c.handOverSettled()
+	c.noteRefusals()
 	c.confirmPublished(lsn)
 	c.runQueues(small)
 	p.routes.trim()
@@ -231,6 +271,9 @@ func (p *publisher) push() {
 			}
 		}
 		t.pairs = t.pairs[:0]
+		if t.refuses {
+			p.refuseAt(t, r.Refused)
+		}
 		if !t.pressed {
 			t.pressed = true
 			p.pressed = append(p.pressed, t)

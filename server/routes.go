@@ -15,9 +15,20 @@ const maxRoutes = 256
 // target is a queue that a connection publishes to, and what is gathered for it.
 type target struct {
 	queue   *queue.Queue
+	number  uint64       // the queue's in the log
+	durable bool         // persistent messages of the queue are logged
+	tagged  bool         // its messages come with a tag,
+	tag     uint32       // of the message at hand
 	batch   *queue.Batch // nil when there is nothing
 	pairs   []pair       // those of the messages that are logged
+	refuses bool         // the queue may refuse messages of the batch, so it is kept
+	origins []origin     // whose they are
 	pressed bool         // the reader will look whether the queue has room
+}
+
+func newTarget(q *queue.Queue) *target {
+	o := q.Options()
+	return &target{queue: q, number: o.ID, durable: q.Durable(), tagged: q.Tagged()}
 }
 
 // pair ties a place in the log's batch to one in the queue's.
@@ -29,7 +40,7 @@ type route struct {
 	stamp   exchange.Stamp
 	rights  uint64 // version of the rights that were checked
 	targets []*target
-	durable bool   // one of the queues is
+	tagged  bool   // one of the queues wants a tag with each message
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
 }
@@ -78,7 +89,7 @@ func (rs *routes) target(q *queue.Queue) *target {
 		if rs.targets == nil {
 			rs.targets = make(map[*queue.Queue]*target)
 		}
-		t = &target{queue: q}
+		t = newTarget(q)
 		rs.targets[q] = t
 	}
 	return t
@@ -151,11 +162,12 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		r = new(route)
 		p.routes.remember(r, m.Address())
 	}
-	r.stamp, r.rights, r.durable, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
+	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
-		r.targets = append(r.targets, p.routes.target(q))
-		r.durable = r.durable || q.Durable()
+		t := p.routes.target(q)
+		r.targets = append(r.targets, t)
+		r.tagged = r.tagged || t.tagged
 	}
 	// Between messages nothing may keep a chunk or a queue alive.
 	clear(ro.Keys)

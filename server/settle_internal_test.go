@@ -16,9 +16,13 @@ func TestOutcomeOfASettle(t *testing.T) {
 		want queue.Outcome
 	}{
 		{"ack", func() error { return c.basicAck(c.last, (&amqp.BasicAck{DeliveryTag: 1}).AppendTo(nil)) }, queue.Ack},
-		{"nack", func() error { return c.basicNack(c.last, (&amqp.BasicNack{DeliveryTag: 1, Requeue: true}).AppendTo(nil)) }, queue.Return},
+		{"nack", func() error {
+			return c.basicNack(c.last, (&amqp.BasicNack{DeliveryTag: 1, Requeue: true}).AppendTo(nil))
+		}, queue.Return},
 		{"nack for good", func() error { return c.basicNack(c.last, (&amqp.BasicNack{DeliveryTag: 1}).AppendTo(nil)) }, queue.Reject},
-		{"reject", func() error { return c.basicReject(c.last, (&amqp.BasicReject{DeliveryTag: 1, Requeue: true}).AppendTo(nil)) }, queue.Requeue},
+		{"reject", func() error {
+			return c.basicReject(c.last, (&amqp.BasicReject{DeliveryTag: 1, Requeue: true}).AppendTo(nil))
+		}, queue.Requeue},
 		{"reject for good", func() error { return c.basicReject(c.last, (&amqp.BasicReject{DeliveryTag: 1}).AppendTo(nil)) }, queue.Reject},
 	} {
 		if err := step.call(); err != nil {

@@ -19,6 +19,9 @@ import (
 // vhostBucket is where the store keeps the virtual hosts, each as a vhostRecord under its name.
 const vhostBucket = "virtual hosts"
 
+// maxVHostName is how long a name may be in bytes: connection.open has it in a short string.
+const maxVHostName = 255
+
 // vhostRecord is a virtual host in the store.
 type vhostRecord struct {
 	vhost.Metadata
@@ -92,8 +95,8 @@ func (s *Server) VHosts() []*vhost.VHost {
 // CreateVHost makes a virtual host, or gives the one that is there other metadata. It returns when that is durable and clients may open it;
 // a deletion of the same name that is under way is waited for. Errors are [*VHostRefusal] and the store's. Any goroutine may call it.
 func (s *Server) CreateVHost(name string, m vhost.Metadata) (created bool, err error) {
-	if name == "" || !utf8.ValidString(name) {
-		return false, refuse(ErrVHostName, "virtual host name must be a non-empty text in UTF-8")
+	if name == "" || len(name) > maxVHostName || !utf8.ValidString(name) {
+		return false, refuse(ErrVHostName, "virtual host name must be a text in UTF-8 of 1 to %d bytes", maxVHostName)
 	}
 	if err := checkMetadata(m); err != nil {
 		return false, err

@@ -90,7 +90,7 @@ func TestVHostRefusals(t *testing.T) {
 	r := newRig(t, o, store.NewMemory())
 	defer r.stop()
 	_, err := r.CreateVHost("", vhost.Metadata{})
-	refusedFor(t, err, server.ErrVHostName, "virtual host name must be a non-empty text in UTF-8")
+	refusedFor(t, err, server.ErrVHostName, "virtual host name must be a text in UTF-8 of 1 to 255 bytes")
 	_, err = r.CreateVHost("v", vhost.Metadata{DefaultQueueType: "fast"})
 	refusedFor(t, err, server.ErrVHostQueueType, "fast is not a valid queue type")
 	r.mustCreate("v")

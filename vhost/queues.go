@@ -186,6 +186,16 @@ func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
 	return q, nil
 }
 
+// HasQueue reports whether there is a queue of that name, whoever may use it.
+func (v *VHost) HasQueue(name string) bool {
+	e := v.queues.find(name)
+	if e == nil {
+		return false
+	}
+	q := e.bearer.Load()
+	return q != nil && !q.Closed()
+}
+
 // checkOwner refuses the exclusive queue of another connection.
 //
 // [queue.declare exclusive]

@@ -21,3 +21,21 @@ func anyRight(r Rights, kind amqp.ResourceKind, name string) error {
 	}
 	return refused
 }
+
+// Unrestricted are the rights of the broker itself, and of an operator: everything is allowed.
+type Unrestricted struct{}
+
+// Configure allows.
+func (Unrestricted) Configure(amqp.ResourceKind, string) error { return nil }
+
+// Write allows.
+func (Unrestricted) Write(amqp.ResourceKind, string) error { return nil }
+
+// Read allows.
+func (Unrestricted) Read(amqp.ResourceKind, string) error { return nil }
+
+// WriteTopic allows.
+func (Unrestricted) WriteTopic(string, string) error { return nil }
+
+// ReadTopic allows.
+func (Unrestricted) ReadTopic(string, string) error { return nil }

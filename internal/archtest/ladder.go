@@ -27,8 +27,15 @@ var rungs = []rung{
 	{"server", []string{"amqp", "events", "frame", "exchange", "auth", "queue", "vhost", "store"}},
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
-	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost"}},
-	{"cmd/broker", []string{"config", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp"}},
+	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
+	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "server", "definitions"}},
+	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
+	{"cmd/broker/admin", []string{"ctl"}},
+	{"cmd/broker/rabbitmqctl", []string{"ctl"}},
+	{"cmd/broker", []string{
+		"cmd/broker/admin", "cmd/broker/rabbitmqctl", "ctl",
+		"config", "definitions", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp",
+	}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know
 }

@@ -1,0 +1,197 @@
+package definitions
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"leveret/amqp"
+	"leveret/auth"
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/vhost"
+)
+
+// defaultQueueType is what RabbitMQ writes for a virtual host that has none of its own.
+const defaultQueueType = "classic"
+
+// Export writes down the whole broker, users with their password hashes among it. The lists are sorted, so that equal brokers give
+// equal files. It is no snapshot: what changes meanwhile may be in it or not.
+func (b *Broker) Export() *File {
+	f := b.head(formatCluster)
+	f.OriginalCluster = b.Cluster
+	f.Explanation = fmt.Sprintf("Definitions of cluster '%s'", b.Cluster)
+	f.Users, f.Permissions, f.TopicPermissions, f.VHosts = []User{}, []Permission{}, []TopicPermission{}, []VHost{}
+	for _, account := range b.Users.Users() {
+		f.addUser(&account)
+	}
+	f.GlobalParameters = b.globalParameters()
+	for _, v := range b.Server.VHosts() {
+		m := metadataOf(v)
+		f.VHosts = append(f.VHosts, VHost{Name: v.Name(), Limits: limitsOf(v), Metadata: &m})
+		f.addVHost(v, v.Name())
+	}
+	f.sort()
+	return f
+}
+
+// ExportVHost writes down what is in one virtual host, in the form that does not name it.
+func (b *Broker) ExportVHost(name string) (*File, error) {
+	v := b.Server.VHost(name)
+	if v == nil {
+		return nil, refusedf("vhost_not_found")
+	}
+	f := b.head(formatVHost)
+	f.OriginalVHost = name
+	f.Explanation = fmt.Sprintf("Definitions of virtual host '%s'", name)
+	m := metadataOf(v)
+	f.Metadata, f.Description, f.Limits = &m, m.Description, limitsOf(v)
+	f.addVHost(v, "")
+	f.sort()
+	return f, nil
+}
+
+func (b *Broker) head(format string) *File {
+	return &File{
+		RabbitVersion: b.Version, RabbitMQVersion: b.Version, ProductName: "RabbitMQ", ProductVersion: b.Version, Format: format,
+		Parameters: []Parameter{}, Policies: []Policy{}, Queues: []Queue{}, Exchanges: []Exchange{}, Bindings: []Binding{},
+	}
+}
+
+func (f *File) addUser(account *auth.Account) {
+	hash := account.PasswordHash
+	f.Users = append(f.Users, User{
+		Name: account.Name, PasswordHash: &hash, HashingAlgorithm: account.HashingAlgorithm,
+		Tags: append(Tags{}, account.Tags...), Limits: orEmpty(account.Limits),
+	})
+	for vhost, row := range account.Permissions {
+		f.Permissions = append(f.Permissions, Permission{account.Name, vhost, row})
+	}
+	for vhost, rows := range account.TopicPermissions {
+		for exchange, row := range rows {
+			f.TopicPermissions = append(f.TopicPermissions, TopicPermission{account.Name, vhost, exchange, row})
+		}
+	}
+}
+
+func orEmpty[M ~map[string]int64](m M) Limits {
+	limits := Limits{}
+	maps.Copy(limits, m)
+	return limits
+}
+
+func metadataOf(v *vhost.VHost) Metadata {
+	m := v.Metadata()
+	kind := cmp.Or(m.DefaultQueueType, defaultQueueType)
+	said := Metadata{Description: &m.Description, Tags: append(Tags{}, m.Tags...), DefaultQueueType: &kind, Protected: m.Protected}
+	if m.Tracing { // RabbitMQ does not write it down; whoever switched it on means it to stay on
+		said.Tracing = &m.Tracing
+	}
+	return said
+}
+
+func limitsOf(v *vhost.VHost) Limits { return orEmpty(v.Limits()) }
+
+// addVHost adds what is in a virtual host, under the name that its entries are to have.
+func (f *File) addVHost(v *vhost.VHost, name string) {
+	if limits := v.Limits(); limits != nil {
+		f.Parameters = append(f.Parameters, Parameter{name, limitsComponent, limitsName, limitsValue(limits)})
+	}
+	f.addPolicies(v, name)
+	v.Queues(func(q *queue.Queue) bool {
+		if o := q.Options(); !o.Exclusive {
+			f.Queues = append(f.Queues, Queue{o.Name, name, &o.Durable, o.AutoDelete, queueType(o.Arguments), o.Arguments})
+		}
+		return true
+	})
+	v.Exchanges(func(x *exchange.Exchange) bool {
+		o := x.Options()
+		if o.Internal {
+			return true
+		}
+		if !predeclared(o.Name) {
+			f.Exchanges = append(f.Exchanges, Exchange{o.Name, name, o.Type, &o.Durable, o.AutoDelete, false, o.Arguments})
+		}
+		f.addBindings(x, name)
+		return true
+	})
+}
+
+// predeclared tells the exchanges that are there anyway. The one for log lines has to be switched on, so it is not.
+func predeclared(name string) bool {
+	return name == "" || strings.HasPrefix(name, reservedPrefix) && name != logExchange
+}
+
+const (
+	reservedPrefix = "amq."
+	logExchange    = "amq.rabbitmq.log"
+)
+
+// addBindings adds the bindings of an exchange whose other end is in the file too.
+func (f *File) addBindings(x *exchange.Exchange, name string) {
+	if x.Name() == "" {
+		return // bindings of the default exchange follow from the queues
+	}
+	for _, b := range x.Bindings() {
+		kind := "queue"
+		switch d := b.Destination.(type) {
+		case *queue.Queue:
+			if d.Options().Exclusive {
+				continue
+			}
+		case *exchange.Exchange:
+			if d.Options().Internal {
+				continue
+			}
+			kind = "exchange"
+		}
+		f.Bindings = append(f.Bindings, Binding{x.Name(), name, b.Destination.Name(), kind, b.Key, b.Arguments})
+	}
+}
+
+func queueType(arguments amqp.Table) string {
+	kind, _ := arguments.Get(argQueueType)
+	name, _ := kind.(string)
+	return cmp.Or(name, defaultQueueType)
+}
+
+const argQueueType = "x-queue-type"
+
+// The component and name under which the limits of a virtual host stand among its parameters.
+const (
+	limitsComponent = "vhost-limits"
+	limitsName      = "limits"
+)
+
+// limitsValue is the value of that parameter. No limits are an empty list, as in RabbitMQ.
+func limitsValue(limits vhost.Limits) json.RawMessage {
+	if len(limits) == 0 {
+		return json.RawMessage("[]")
+	}
+	raw, err := json.Marshal(limits)
+	if err != nil {
+		panic("BUG: limits that are no JSON: " + err.Error())
+	}
+	return raw
+}
+
+// sort puts the lists that come out of maps in order.
+func (f *File) sort() {
+	by := func(keys ...string) string { return strings.Join(keys, "\x00") }
+	sortBy(f.Permissions, func(p *Permission) string { return by(p.VHost, p.User) })
+	sortBy(f.TopicPermissions, func(p *TopicPermission) string { return by(p.VHost, p.User, p.Exchange) })
+	sortBy(f.Parameters, func(p *Parameter) string { return by(p.VHost, p.Component, p.Name) })
+	sortBy(f.Policies, func(p *Policy) string { return by(p.VHost, p.Name) })
+	sortBy(f.Queues, func(q *Queue) string { return by(q.VHost, q.Name) })
+	sortBy(f.Exchanges, func(x *Exchange) string { return by(x.VHost, x.Name) })
+	sortBy(f.Bindings, func(b *Binding) string {
+		return by(b.VHost, b.Source, b.DestinationType, b.Destination, b.RoutingKey, string(amqp.AppendTable(nil, b.Arguments)))
+	})
+}
+
+func sortBy[T any](list []T, key func(*T) string) {
+	slices.SortFunc(list, func(a, b T) int { return strings.Compare(key(&a), key(&b)) })
+}
