@@ -149,6 +149,22 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
+// What is read for the head stands in chunks that are used again: draining a long queue allocates little.
+func TestDrainUsesMemoryAgain(t *testing.T) {
+	const messages, size = 50_000, 1000
+	b := newBacklog(t)
+	b.fill(messages, size)
+	b.drain(messages)
+	b.fill(messages, size)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	b.drain(messages)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > messages*size/4 {
+		t.Errorf("%d bytes allocated for %d", n, messages*size)
+	}
+}
+
 // TestMemoryOfALongQueue measures by how much the heap grows with the length of a queue that is far too long for the memory.
 func TestMemoryOfALongQueue(t *testing.T) {
 	const (
