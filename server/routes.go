@@ -14,21 +14,22 @@ const maxRoutes = 256
 
 // target is a queue that a connection publishes to, and what is gathered for it.
 type target struct {
-	queue   *queue.Queue
-	number  uint64       // the queue's in the log
-	durable bool         // persistent messages of the queue are logged
-	tagged  bool         // its messages come with a tag,
-	tag     uint32       // of the message at hand
-	batch   *queue.Batch // nil when there is nothing
-	pairs   []pair       // those of the messages that are logged
-	refuses bool         // the queue may refuse messages of the batch, so it is kept
-	origins []origin     // whose they are
-	pressed bool         // the reader will look whether the queue has room
+	queue    *queue.Queue
+	number   uint64       // the queue's in the log
+	durable  bool         // persistent messages of the queue are logged,
+	keepsAll bool         // and transient ones too
+	tagged   bool         // its messages come with a tag,
+	tag      uint32       // of the message at hand
+	batch    *queue.Batch // nil when there is nothing
+	pairs    []pair       // those of the messages that are logged
+	refuses  bool         // the queue may refuse messages of the batch, so it is kept
+	origins  []origin     // whose they are
+	pressed  bool         // the reader will look whether the queue has room
 }
 
 func newTarget(q *queue.Queue) *target {
 	o := q.Options()
-	return &target{queue: q, number: o.ID, durable: q.Durable(), tagged: q.Tagged()}
+	return &target{queue: q, number: o.ID, durable: q.Durable(), keepsAll: q.KeepsAll(), tagged: q.Tagged()}
 }
 
 // pair ties a place in the log's batch to one in the queue's.
@@ -38,7 +39,8 @@ type pair struct{ index, position int }
 type route struct {
 	address []byte
 	stamp   exchange.Stamp
-	rights  uint64 // version of the rights that were checked
+	source  *exchange.Exchange // nil for direct replies
+	rights  uint64             // version of the rights that were checked
 	targets []*target
 	tagged  bool   // one of the queues wants a tag with each message
 	trimmed uint64 // routes.trimmed, when the targets were taken
@@ -152,7 +154,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	}
 	ro := &p.routing
 	ro.Keys = append(append(ro.Keys[:0], m.RoutingKey()), extra...)
-	ro.Headers = p.index.Headers
+	ro.Headers, ro.Message, ro.Properties = p.index.Headers, m, &p.index
 	if err := c.writeTopic(x, ro.Keys); err != nil {
 		return nil, err
 	}
@@ -163,6 +165,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
+	r.source = x
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		t := p.routes.target(q)
@@ -172,7 +175,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	// Between messages nothing may keep a chunk or a queue alive.
 	clear(ro.Keys)
 	clear(ro.Queues)
-	ro.Headers = nil
+	ro.Headers, ro.Message, ro.Properties = nil, nil, nil
 	return r, nil
 }
 
