@@ -152,7 +152,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		return
 	}
 	if len(r.targets) == 0 {
-		c.unroutable(ch, m, mandatory)
+		if r.lease.tag == 0 || !ch.extend(r.lease) {
+			c.unroutable(ch, m, mandatory)
+		}
 		return
 	}
 	tag := uint32(0)
@@ -168,7 +170,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		if t.batch == nil {
 			p.begin(t)
 		}
-		if persistent && t.durable {
+		if t.durable && (persistent || t.all) {
 			if !logged {
 				p.logged.Publish(m, tag)
 				logged = true

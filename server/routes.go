@@ -16,7 +16,8 @@ const maxRoutes = 256
 type target struct {
 	queue   *queue.Queue
 	number  uint64       // the queue's in the log
-	durable bool         // persistent messages of the queue are logged
+	durable bool         // persistent messages of the queue are logged,
+	all     bool         // and the others as well
 	tagged  bool         // its messages come with a tag,
 	tag     uint32       // of the message at hand
 	batch   *queue.Batch // nil when there is nothing
@@ -28,7 +29,7 @@ type target struct {
 
 func newTarget(q *queue.Queue) *target {
 	o := q.Options()
-	return &target{queue: q, number: o.ID, durable: q.Durable(), tagged: q.Tagged()}
+	return &target{queue: q, number: o.ID, durable: q.Durable(), all: q.Durable() && o.Quorum, tagged: q.Tagged()}
 }
 
 // pair ties a place in the log's batch to one in the queue's.
@@ -43,6 +44,7 @@ type route struct {
 	tagged  bool   // one of the queues wants a tag with each message
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
+	lease   lease // that is asked for; there are no targets then
 }
 
 // routes is a connection's memory of routes. It belongs to the reader.
@@ -163,7 +165,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
-	r.targets = r.targets[:0]
+	r.targets, r.lease = r.targets[:0], p.leaseOf(x, m)
 	for _, q := range ro.Queues {
 		t := p.routes.target(q)
 		r.targets = append(r.targets, t)
