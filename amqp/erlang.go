@@ -59,6 +59,14 @@ func FormatValue(v any) string {
 	return fmt.Sprint(v)
 }
 
+// erlangTerm prints the value of a field as a term: as FormatValue does, but strings as the octets that they are.
+func erlangTerm(v any) string {
+	if s, ok := v.(string); ok {
+		return erlangBinary(s)
+	}
+	return FormatValue(v)
+}
+
 func formatMethodNumbers(id MethodID) string {
 	return fmt.Sprintf("%d.%d", id.Class(), id.Method())
 }

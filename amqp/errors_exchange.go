@@ -69,7 +69,7 @@ func DestinationNotFound() *Error {
 
 // InvalidHistoryLength is the error of a recent history exchange whose length is no positive integer.
 func InvalidHistoryLength(v any) *Error {
-	return newErrorf(CodePreconditionFailed, "Invalid argument %s, 'x-recent-history-length' must be a positive integer", FormatValue(v))
+	return newErrorf(CodePreconditionFailed, "Invalid argument %s, 'x-recent-history-length' must be a positive integer", erlangTerm(v))
 }
 
 // InvalidDelayedType is the error of a delayed message exchange without the type that it routes by.

@@ -168,6 +168,7 @@ var exchangeTexts = []catalogueText{
 	{amqp.BindingKeyNotEmpty("k"), 406, `PRECONDITION_FAILED - Non empty binding 'k' key not permitted`},
 	{amqp.QueueTypeNotValid("quorum"), 406, `PRECONDITION_FAILED - Queue type quorum not valid for this exchange type`},
 	{amqp.DestinationNotFound(), 406, `PRECONDITION_FAILED - Destination not found`},
+	{amqp.InvalidHistoryLength("a"), 406, `PRECONDITION_FAILED - Invalid argument <<"a">>, 'x-recent-history-length' must be a positive integer`},
 	{amqp.InvalidHistoryLength(int32(0)), 406, `PRECONDITION_FAILED - Invalid argument 0, 'x-recent-history-length' must be a positive integer`},
 	{amqp.InvalidDelayedType(), 406, `PRECONDITION_FAILED - Invalid argument, 'x-delayed-type' must be an existing exchange type`},
 }

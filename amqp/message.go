@@ -1,17 +1,22 @@
 package amqp
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // Message is one published message in the only encoding the broker has for it: in memory, in the log and in spill files alike.
 //
 //	offset  size  what
-//	0       1     flags (persistent, has an expiration, says where it goes when it dies, has a priority)
+//	0       1     flags (persistent, has an expiration, says where it goes when it dies, has a priority, died before)
 //	1       1     priority, 0 when the publisher set none
-//	2       2     unused, zero
+//	2       2     length of the blind keys
 //	4       4     length of the properties
 //	8       8     time of publishing, Unix milliseconds
 //	16      8     expiration in milliseconds, when the flag says so
-//	24            exchange (short string), routing key (short string), properties, body
+//	24            exchange (short string), routing key (short string), properties, blind keys (short strings), body
+//
+// Blind keys are the routing keys of a BCC header: nobody sees them, but a message that dies goes where they lead too.
 //
 // The properties are the bytes of the content header from the property flags on, as the publisher sent them. A Message is
 // immutable once it was handed to a queue, and may be read from any goroutine; its slices alias it.
@@ -25,6 +30,7 @@ const (
 	messageHasExpiration = 1 << 1
 	messageOwnDeadLetter = 1 << 2
 	messageHasPriority   = 1 << 3
+	messageDied          = 1 << 4
 )
 
 // AppendMessageAddress starts a message at the end of dst: an empty head, the exchange and the routing key, each at most 255 bytes.
@@ -41,7 +47,7 @@ func AppendMessageAddress(dst, exchange, routingKey []byte) []byte {
 // SetProperties fills in the head of a message under construction: the length of its properties, what the broker must know of them
 // and the time of publishing in Unix milliseconds. Only the goroutine that builds the message may call it.
 func (m Message) SetProperties(length int, index *PropertyIndex, published int64) {
-	m[0] = 0
+	m[0], m[2], m[3] = 0, 0, 0
 	if index.DeliveryMode == Persistent {
 		m[0] |= messagePersistent
 	}
@@ -72,6 +78,57 @@ func (m Message) SetOwnDeadLetter() { m[0] |= messageOwnDeadLetter }
 // OwnDeadLetter reports whether SetOwnDeadLetter was called.
 func (m Message) OwnDeadLetter() bool { return m[0]&messageOwnDeadLetter != 0 }
 
+// Redirect fills in the head of a message under construction that another one becomes: the length of its own properties, which have no expiration,
+// and the time in Unix milliseconds; the rest is as it was. Only the goroutine that builds it may call it.
+func (m Message) Redirect(from Message, properties int, now int64) {
+	m[0], m[1], m[2], m[3] = from[0]&^messageHasExpiration, from[1], 0, 0
+	binary.LittleEndian.PutUint32(m[4:], uint32(properties))
+	binary.LittleEndian.PutUint64(m[8:], uint64(now))
+	binary.LittleEndian.PutUint64(m[16:], 0)
+}
+
+// SetDied notes that the message was dead-lettered, and that its header x-death is the broker's own. Only the goroutine that builds the message
+// may call it.
+func (m Message) SetDied() { m[0] |= messageDied }
+
+// Died reports whether SetDied was called.
+func (m Message) Died() bool { return m[0]&messageDied != 0 }
+
+// AppendBlindKeys appends blind keys, at most 64 KiB of them, to a message under construction that ends with its properties and whose head is
+// filled in.
+func AppendBlindKeys(m Message, keys ...[]byte) Message {
+	start := len(m)
+	for _, key := range keys {
+		if len(m)-start+1+len(key) > math.MaxUint16 {
+			break
+		}
+		m = append(append(m, byte(len(key))), key...)
+	}
+	binary.LittleEndian.PutUint16(m[2:], uint16(len(m)-start))
+	return m
+}
+
+// BlindKeys are the routing keys of the BCC header that the message came with; they alias it.
+func (m Message) BlindKeys() (keys [][]byte) {
+	rest := m.blind()
+	for len(rest) > 0 && 1+int(rest[0]) <= len(rest) {
+		keys = append(keys, rest[1:1+int(rest[0])])
+		rest = rest[1+int(rest[0]):]
+	}
+	return keys
+}
+
+// blind is the blind keys as they stand in the message.
+func (m Message) blind() []byte {
+	at := m.bodyAt()
+	return m[at-int(binary.LittleEndian.Uint16(m[2:])) : at]
+}
+
+// bodyAt is where the body begins.
+func (m Message) bodyAt() int {
+	return m.propertiesAt() + int(binary.LittleEndian.Uint32(m[4:])) + int(binary.LittleEndian.Uint16(m[2:]))
+}
+
 // Whole reports whether the lengths in a message that was read back fit what there is of it. Of one that is not, nothing else may be asked.
 func (m Message) Whole() bool {
 	at := MessageHeadSize
@@ -82,7 +139,7 @@ func (m Message) Whole() bool {
 		at += 1 + int(m[at])
 	}
 	length := int(binary.LittleEndian.Uint32(m[4:]))
-	return length >= 2 && length <= len(m)-at
+	return length >= 2 && length+int(binary.LittleEndian.Uint16(m[2:])) <= len(m)-at
 }
 
 // Persistent reports whether the publisher set delivery mode 2.
@@ -125,14 +182,14 @@ func (m Message) Properties() []byte {
 
 // Body is the message's content.
 func (m Message) Body() []byte {
-	return m[m.propertiesAt()+int(binary.LittleEndian.Uint32(m[4:])):]
+	return m[m.bodyAt():]
 }
 
 // Split returns address, properties and body at once, which is cheaper than asking for each.
 func (m Message) Split() (address, properties, body []byte) {
 	at := m.propertiesAt()
 	end := at + int(binary.LittleEndian.Uint32(m[4:]))
-	return m[MessageHeadSize:at], m[at:end], m[end:]
+	return m[MessageHeadSize:at], m[at:end], m[end+int(binary.LittleEndian.Uint16(m[2:])):]
 }
 
 func (m Message) propertiesAt() int {

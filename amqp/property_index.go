@@ -15,7 +15,8 @@ type PropertyIndex struct {
 	// Headers is the encoded header table with its length, nil when there is none.
 	Headers []byte
 
-	headersAt, replyToAt int // where Headers and ReplyTo begin in the scanned octets
+	// Where in the scanned octets the first value begins, and Headers, ReplyTo and Expiration do, or would.
+	valuesAt, headersAt, replyToAt, expirationAt int
 }
 
 // Has tells whether all properties that the flags name are there.
@@ -35,10 +36,11 @@ func ScanProperties(raw []byte, into *PropertyIndex) error {
 // scan walks over the values in the order of the flags; size is that of the whole.
 func (i *PropertyIndex) scan(d *cursor, size int) {
 	flags := i.Flags
+	i.valuesAt = size - len(d.rest)
 	skipText(d, flags, FlagContentType)
 	skipText(d, flags, FlagContentEncoding)
+	i.headersAt = size - len(d.rest)
 	if flags&FlagHeaders != 0 {
-		i.headersAt = size - len(d.rest)
 		i.Headers = d.rawTable()
 	}
 	if flags&FlagDeliveryMode != 0 {
@@ -50,6 +52,7 @@ func (i *PropertyIndex) scan(d *cursor, size int) {
 	i.CorrelationID = skipText(d, flags, FlagCorrelationID)
 	i.replyToAt = size - len(d.rest) + 1
 	i.ReplyTo = skipText(d, flags, FlagReplyTo)
+	i.expirationAt = size - len(d.rest) + 1
 	i.Expiration = skipText(d, flags, FlagExpiration)
 	i.MessageID = skipText(d, flags, FlagMessageID)
 	if flags&FlagTimestamp != 0 {

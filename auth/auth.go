@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
-
-	"leveret/amqp"
+	"time"
 )
 
 // Options say how logins are checked and where users last.
@@ -24,16 +22,31 @@ type Options struct {
 	// DefaultUser, DefaultPassword and DefaultVHost make the first user, with the tag administrator and all permissions, when the
 	// storage holds no user at all. An empty DefaultUser makes none.
 	DefaultUser, DefaultPassword, DefaultVHost string
+	// AnonymousUser and AnonymousPassword are what ANONYMOUS logs in with, if that is among the mechanisms.
+	AnonymousUser, AnonymousPassword string
+	// CertificateName says which user a client's certificate stands for.
+	CertificateName CertificateName
+	// FailureLimit is how often an address may fail to log in as one user before it has to wait; 0 is no limit. With all users together it
+	// may fail ten times as often. One failure is forgiven in each FailureInterval.
+	FailureLimit    int
+	FailureInterval time.Duration
+	// TrackSources counts logins by address and user too, for [Authenticator.AttemptsBySource].
+	TrackSources bool
 }
 
 // DefaultOptions are those of a fresh broker: guest, with the password guest, from loopback only.
 func DefaultOptions() Options {
 	return Options{
-		Mechanisms:      []string{"PLAIN", "AMQPLAIN"},
-		LoopbackUsers:   []string{"guest"},
-		DefaultUser:     "guest",
-		DefaultPassword: "guest",
-		DefaultVHost:    "/",
+		Mechanisms:        []string{"PLAIN", "AMQPLAIN"},
+		LoopbackUsers:     []string{"guest"},
+		DefaultUser:       "guest",
+		DefaultPassword:   "guest",
+		DefaultVHost:      "/",
+		AnonymousUser:     "guest",
+		AnonymousPassword: "guest",
+		CertificateName:   CertificateName{From: FromDistinguishedName, AlternativeType: "dns"},
+		FailureLimit:      20,
+		FailureInterval:   time.Second,
 	}
 }
 
@@ -45,7 +58,8 @@ type Authenticator struct {
 	changing  sync.Mutex // held by whoever makes the next directory
 	onDelete  atomic.Pointer[func(user string)]
 
-	attempts, failures atomic.Uint64
+	attempts ledger
+	throttle throttle
 }
 
 // New loads the users, and makes the default user when there is none.
@@ -58,7 +72,10 @@ func New(options Options) (*Authenticator, error) {
 			return nil, fmt.Errorf("unknown authentication mechanism %q", name)
 		}
 	}
-	a := &Authenticator{options: options}
+	a := &Authenticator{
+		options:  options,
+		throttle: throttle{burst: options.FailureLimit, every: forgiveness(options.FailureInterval)},
+	}
 	d, err := load(options.Storage)
 	if err != nil {
 		return nil, err
@@ -83,73 +100,77 @@ func (a *Authenticator) addDefaultUser() error {
 	})
 }
 
-// Mechanisms is the list for connection.start, with a space between the names.
-func (a *Authenticator) Mechanisms() string { return strings.Join(a.options.Mechanisms, " ") }
-
-// Authenticate checks the response that a client at peer gave in connection.start-ok. Errors are [*amqp.Error] for what is no proper
-// login at all (unknown mechanism 503, response of the wrong shape 502), and [*Refusal] for one that is turned down.
-func (a *Authenticator) Authenticate(mechanism string, response []byte, peer netip.Addr) (*User, error) {
-	a.attempts.Add(1)
-	user, err := a.authenticate(mechanism, attempt{response: response, peer: peer})
-	if err != nil {
-		a.failures.Add(1)
-	}
-	return user, err
+// Authenticate checks the response that a client gave in connection.start-ok. Errors are [*amqp.Error] for what is no proper login at all
+// (unknown mechanism 503, response of the wrong shape 502), and [*Refusal] for one that is turned down.
+func (a *Authenticator) Authenticate(mechanism string, response []byte, from Client) (*User, error) {
+	return a.attempt(mechanism, &from, func() (*User, error) {
+		m, err := a.mechanism(mechanism, &from)
+		if err != nil {
+			return nil, err
+		}
+		return m.login(a, response, &from)
+	})
 }
 
-func (a *Authenticator) authenticate(mechanism string, at attempt) (*User, error) {
-	m := mechanisms[mechanism]
-	if m == nil {
-		return nil, amqp.UnknownMechanism(mechanism)
-	}
-	if !slices.Contains(a.options.Mechanisms, mechanism) {
-		return nil, amqp.InvalidMechanism(mechanism)
-	}
-	e, err := m.login(a, at)
+// Login checks a name and a password, or a token in its place, that came in some other way than by SASL, such as HTTP's basic
+// authentication. A refusal is a [*Refusal].
+func (a *Authenticator) Login(name, password string, from Client) (*User, error) {
+	return a.attempt("password", &from, func() (*User, error) { return a.verify(name, password, &from) })
+}
+
+// attempt makes one login: it admits the user, and counts and names what went wrong.
+func (a *Authenticator) attempt(how string, from *Client, prove func() (*User, error)) (*User, error) {
+	user, err := prove()
 	if err == nil {
-		err = a.admit(e, at.peer)
+		err = a.admit(user.name, from.Address)
 	}
+	claimed := ""
 	if refusal, ok := err.(*Refusal); ok {
-		refusal.Mechanism = mechanism
+		refusal.Mechanism, claimed = how, refusal.User
+	} else if err == nil {
+		claimed = user.name
 	}
+	a.attempts.count(from, claimed, err != nil, a.options.TrackSources)
 	if err != nil {
 		return nil, err
 	}
-	return &User{auth: a, name: e.account.Name}, nil
+	return user, nil
 }
 
-// verify finds the account that has this name and password.
-func (a *Authenticator) verify(name, password string) (*entry, error) {
+// verify finds the user that has this name and password. Whoever has failed too often is not looked at.
+func (a *Authenticator) verify(name, password string, from *Client) (*User, error) {
+	if ok, news := a.throttle.admits(from, name); !ok {
+		return nil, &Refusal{User: name, Reason: "has failed too often from this address", Repeated: !news}
+	}
+	if reason := a.wrongPassword(name, password); reason != "" {
+		a.throttle.failed(from, name)
+		return nil, &Refusal{User: name, Reason: reason}
+	}
+	return &User{auth: a, name: name}, nil
+}
+
+// wrongPassword says what is wrong with a name and a password, nothing if they are right.
+func (a *Authenticator) wrongPassword(name, password string) string {
 	e := a.directory.Load().entries[name]
 	switch {
 	case e == nil:
 		SHA256.verify(decoyHash, password) // takes as long as for a user that exists
-		return nil, &Refusal{User: name, Reason: "does not exist"}
+		return "does not exist"
 	case password == "":
-		return nil, &Refusal{User: name, Reason: "gave a blank password"}
+		return "gave a blank password"
 	case !e.account.HashingAlgorithm.verify(e.account.PasswordHash, password):
-		return nil, &Refusal{User: name, Reason: "gave a wrong password"}
+		return "gave a wrong password"
 	}
-	return e, nil
+	return ""
 }
 
 // decoyHash belongs to nobody: its password is not known.
 const decoyHash = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // admit holds the rules that are about the user and not about its proof.
-func (a *Authenticator) admit(e *entry, peer netip.Addr) error {
-	name := e.account.Name
+func (a *Authenticator) admit(name string, peer netip.Addr) error {
 	if slices.Contains(a.options.LoopbackUsers, name) && !peer.Unmap().IsLoopback() {
-		return &Refusal{User: name, Reason: "can only connect via localhost"}
+		return &Refusal{User: name, Reason: "can only connect via localhost", LoopbackOnly: true}
 	}
 	return nil
-}
-
-// Attempts counts logins since the start.
-type Attempts struct{ Total, Failed uint64 }
-
-// Attempts returns the counts so far.
-func (a *Authenticator) Attempts() Attempts {
-	failed := a.failures.Load() // before the total, so that it is never above it
-	return Attempts{Total: a.attempts.Load(), Failed: failed}
 }

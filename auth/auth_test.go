@@ -10,13 +10,20 @@ import (
 	"leveret/auth"
 )
 
-var loopback = netip.MustParseAddr("127.0.0.1")
+var loopback = auth.Client{Address: netip.MustParseAddr("127.0.0.1")}
 
 // newAuth makes an authenticator that holds these users alone.
 func newAuth(t testing.TB, accounts ...auth.Account) *auth.Authenticator {
 	t.Helper()
+	return newAuthWith(t, func(*auth.Options) {}, accounts...)
+}
+
+// newAuthWith is newAuth with other options.
+func newAuthWith(t testing.TB, set func(o *auth.Options), accounts ...auth.Account) *auth.Authenticator {
+	t.Helper()
 	options := auth.DefaultOptions()
 	options.DefaultUser = ""
+	set(&options)
 	a, err := auth.New(options)
 	if err != nil {
 		t.Fatal(err)
@@ -33,12 +40,21 @@ func login(a *auth.Authenticator, user, password string) (*auth.User, error) {
 	return a.Authenticate("PLAIN", []byte("\x00"+user+"\x00"+password), loopback)
 }
 
+// code is that of the error which the client is told, 0 if there is none.
+func code(err error) uint16 {
+	var wire *amqp.Error
+	if errors.As(err, &wire) {
+		return wire.Code
+	}
+	return 0
+}
+
 func TestFreshBrokerHasGuest(t *testing.T) {
 	a, err := auth.New(auth.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := a.Mechanisms(); got != "PLAIN AMQPLAIN" {
+	if got := a.Mechanisms(loopback); got != "PLAIN AMQPLAIN" {
 		t.Errorf("mechanisms %q", got)
 	}
 	user, err := login(a, "guest", "guest")
@@ -80,14 +96,14 @@ func TestLoopbackUsers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = a.Authenticate("PLAIN", []byte("\x00guest\x00guest"), peer)
+			_, err = a.Authenticate("PLAIN", []byte("\x00guest\x00guest"), auth.Client{Address: peer})
 			if (err == nil) != tt.ok {
 				t.Errorf("guarded: %v, want ok %v", err, tt.ok)
 			}
 			if a, err = auth.New(lifted); err != nil {
 				t.Fatal(err)
 			}
-			if _, err = a.Authenticate("PLAIN", []byte("\x00guest\x00guest"), peer); err != nil {
+			if _, err = a.Authenticate("PLAIN", []byte("\x00guest\x00guest"), auth.Client{Address: peer}); err != nil {
 				t.Errorf("lifted: %v", err)
 			}
 		})
@@ -96,7 +112,7 @@ func TestLoopbackUsers(t *testing.T) {
 
 func TestOtherUsersConnectFromAnywhere(t *testing.T) {
 	a := newAuth(t, auth.Account{Name: "u", PasswordHash: test12Hash})
-	if _, err := a.Authenticate("PLAIN", []byte("\x00u\x00test12"), netip.MustParseAddr("10.0.0.1")); err != nil {
+	if _, err := a.Authenticate("PLAIN", []byte("\x00u\x00test12"), auth.Client{Address: netip.MustParseAddr("10.0.0.1")}); err != nil {
 		t.Error(err)
 	}
 }
@@ -120,7 +136,7 @@ func TestRefusals(t *testing.T) {
 	const told = "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN. For details see the broker logfile."
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := a.Authenticate("PLAIN", []byte("\x00"+tt.user+"\x00"+tt.password), netip.MustParseAddr(tt.peer))
+			_, err := a.Authenticate("PLAIN", []byte("\x00"+tt.user+"\x00"+tt.password), auth.Client{Address: netip.MustParseAddr(tt.peer)})
 			var refusal *auth.Refusal
 			if !errors.As(err, &refusal) {
 				t.Fatalf("got %v, want a refusal", err)

@@ -47,6 +47,10 @@ type Refusal struct {
 	Mechanism string
 	User      string // as claimed, so any text at all
 	Reason    string
+	// LoopbackOnly: the proof was right, but this user may log in from the broker's own machine alone.
+	LoopbackOnly bool
+	// Repeated: much the same has been said a moment ago, so the log can do without.
+	Repeated bool
 }
 
 // Error is the line for the log.

@@ -2,3 +2,12 @@ package auth
 
 // Remembered is how many decisions a handle holds.
 func (r *Rights) Remembered() int { return len(r.decided) }
+
+// What tests measure against.
+const (
+	MaxSuspects = maxSuspects
+	MaxSources  = maxSources
+)
+
+// Suspects is how many budgets of failures are remembered.
+func (a *Authenticator) Suspects() int { return len(a.throttle.budgets) }

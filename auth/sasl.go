@@ -1,76 +1,58 @@
 package auth
 
 import (
-	"bytes"
-	"net/netip"
+	"slices"
+	"strings"
 
 	"leveret/amqp"
 )
 
-// attempt is one login: what a mechanism may look at.
-type attempt struct {
-	response []byte     // of connection.start-ok
-	peer     netip.Addr // the address that the client connects from
-}
-
 // mechanism is a SASL mechanism that needs one response and no challenge. To add one, implement this in a file of its own and name it in
 // the list below.
 type mechanism interface {
-	// login returns the user that the attempt proves to be. A response of the wrong shape is an [*amqp.Error] 502, one that proves nothing
-	// a [*Refusal].
-	login(a *Authenticator, at attempt) (*entry, error)
+	// offered reports whether the mechanism can work for a client at all.
+	offered(from *Client) bool
+	// login returns the user that the response proves the client to be. A response of the wrong shape is an [*amqp.Error] 502, one that
+	// proves nothing a [*Refusal].
+	login(a *Authenticator, response []byte, from *Client) (*User, error)
 }
 
 var mechanisms = map[string]mechanism{
-	"PLAIN":    password(parsePlain),
-	"AMQPLAIN": password(parseAMQPlain),
+	"PLAIN":     password(parsePlain),
+	"AMQPLAIN":  password(parseAMQPlain),
+	"EXTERNAL":  external{},
+	"ANONYMOUS": anonymous{},
 }
 
-// password is the kind of mechanism that carries a name and a password, and differs from its siblings in how it writes them.
-type password func(response []byte) (name, secret string, err error)
-
-func (parse password) login(a *Authenticator, at attempt) (*entry, error) {
-	name, secret, err := parse(at.response)
-	if err != nil {
-		return nil, err
+// KnownMechanisms are the names of all SASL mechanisms that can be enabled, in alphabetical order.
+func KnownMechanisms() []string {
+	var names []string
+	for name := range mechanisms {
+		names = append(names, name)
 	}
-	return a.verify(name, secret)
+	slices.Sort(names)
+	return names
 }
 
-// parsePlain takes RFC 4616's message apart: an empty authorization identity, the name and the password, with a zero byte before each of
-// the two. The authorization identity must be empty, as nobody may act as somebody else.
-func parsePlain(response []byte) (name, secret string, err error) {
-	parts := bytes.Split(response, []byte{0})
-	if len(parts) != 3 || len(parts[0]) != 0 {
-		return "", "", amqp.InvalidResponse("PLAIN")
+// Mechanisms is the list for connection.start, with a space between the names: those that are enabled and can work for this client.
+func (a *Authenticator) Mechanisms(from Client) string {
+	var offered []string
+	for _, name := range a.options.Mechanisms {
+		if mechanisms[name].offered(&from) {
+			offered = append(offered, name)
+		}
 	}
-	return string(parts[1]), string(parts[2]), nil
+	return strings.Join(offered, " ")
 }
 
-// parseAMQPlain takes the name and the password out of a field table that comes without its length.
-func parseAMQPlain(response []byte) (name, secret string, err error) {
-	size := len(response)
-	table := append([]byte{byte(size >> 24), byte(size >> 16), byte(size >> 8), byte(size)}, response...)
-	fields, _, err := amqp.DecodeTable(table)
-	if err != nil {
-		return "", "", amqp.InvalidResponse("AMQPLAIN")
+// mechanism finds one by the name that a client chose, which may be none that it was offered.
+func (a *Authenticator) mechanism(name string, from *Client) (mechanism, error) {
+	m := mechanisms[name]
+	if m == nil {
+		return nil, amqp.UnknownMechanism(name)
 	}
-	name, okName := text(fields, "LOGIN")
-	secret, okSecret := text(fields, "PASSWORD")
-	if !okName || !okSecret {
-		return "", "", amqp.InvalidResponse("AMQPLAIN")
+	if !slices.Contains(a.options.Mechanisms, name) || !m.offered(from) {
+		return nil, amqp.InvalidMechanism(name)
 	}
-	return name, secret, nil
-}
-
-// text returns a field that is a long string or bytes.
-func text(fields amqp.Table, name string) (string, bool) {
-	value, _ := fields.Get(name)
-	switch value := value.(type) {
-	case string:
-		return value, true
-	case []byte:
-		return string(value), true
-	}
-	return "", false
+	return m, nil
 }

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"crypto/x509"
 	"errors"
 	"testing"
 
@@ -84,9 +85,13 @@ func FuzzAuthenticate(f *testing.F) {
 	f.Add("AMQPLAIN", []byte(field("LOGIN", 'S', "u")+field("PASSWORD", 'S', "test12")))
 	f.Add("AMQPLAIN", []byte("\x05LOGINF\x00\x00\x00\xff"))
 	f.Add("AMQPLAIN", []byte("\x05LOGINA\xff\xff\xff\xff"))
-	a := newAuth(f, auth.Account{Name: "u", PasswordHash: test12Hash})
+	f.Add("EXTERNAL", []byte("u"))
+	f.Add("ANONYMOUS", []byte("u"))
+	a := newAuthWith(f, func(o *auth.Options) { o.Mechanisms, o.FailureLimit, o.AnonymousUser = auth.KnownMechanisms(), 0, "v" },
+		auth.Account{Name: "u", PasswordHash: test12Hash}, auth.Account{Name: "v", PasswordHash: test12Hash})
+	from := auth.Client{Address: loopback.Address, Certificate: certificate(f, x509.Certificate{})} // of nobody
 	f.Fuzz(func(t *testing.T, mechanism string, response []byte) {
-		user, err := a.Authenticate(mechanism, response, loopback)
+		user, err := a.Authenticate(mechanism, response, from)
 		if (user == nil) == (err == nil) {
 			t.Fatalf("user %v and error %v", user, err)
 		}

@@ -9,6 +9,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 	"time"
@@ -19,11 +20,19 @@ import (
 
 // Config is all settings. It is a plain value: whoever made it owns it.
 type Config struct {
-	AMQPAddrs   []string // addresses to listen on for AMQP, host:port; no host means all interfaces
-	AMQPSAddrs  []string // addresses to listen on for AMQP over TLS
-	HTTPAddr    string   // address of the HTTP server; empty: none
-	MetricsAddr string   // address that /metrics is served on; empty: none
-	TLS         TLS
+	AMQPAddrs           []string // addresses to listen on for AMQP, host:port; no host means all interfaces
+	AMQPSAddrs          []string // addresses to listen on for AMQP over TLS
+	HTTPAddr            string   // address of the HTTP server; empty: none
+	MetricsAddr         string   // address that /metrics is served on; empty: none
+	HTTPSAddr           string   // address of the HTTP server over TLS; empty: none
+	MetricsTLSAddr      string   // address that /metrics is served on over TLS; empty: none
+	TLS                 TLS      // of the AMQP listeners
+	HTTPTLS, MetricsTLS TLS      // of the others; without a certificate of their own they take TLS
+	TLSHandshakeTimeout time.Duration
+
+	ProxyProtocol    bool // TrustedProxies send a PROXY protocol header
+	TrustedProxies   []netip.Prefix
+	WebSocketOrigins []string // hosts whose pages may open AMQP over WebSocket, beside the broker's own
 
 	DataDir  string // folder for messages and definitions; empty: they are kept in memory
 	DiskFree int64  // bytes that must be free on its disk, else publishers are held
@@ -40,19 +49,17 @@ type Config struct {
 	HandshakeTimeout time.Duration // from accept to connection.open
 	Memory           Watermark
 
-	AuthMechanisms []string // offered to clients, in this order
-	LoopbackUsers  []string // may only connect from this machine
-	DefaultUser    string   // made at the first boot
-	DefaultPass    string
-	DefaultVHost   string
-}
-
-// TLS says which certificate is shown on the TLS addresses, and what is asked of clients.
-type TLS struct {
-	CertFile, KeyFile string // PEM
-	CAFile            string // PEM; who may sign client certificates
-	VerifyPeer        bool   // check the client's certificate if it shows one
-	RequirePeerCert   bool   // refuse clients that show none; needs VerifyPeer
+	AuthMechanisms  []string             // offered to clients, in this order
+	CertificateName auth.CertificateName // which user a client's certificate stands for
+	AnonymousUser   string               // whom ANONYMOUS logs in; empty: nobody
+	AnonymousPass   string
+	FailureLimit    uint16        // failed logins of an address as one user; 0: no limit
+	FailureInterval time.Duration // in which one of them is forgiven
+	TrackSources    bool          // count logins by address and user
+	LoopbackUsers   []string      // may only connect from this machine
+	DefaultUser     string        // made at the first boot
+	DefaultPass     string
+	DefaultVHost    string
 }
 
 // Watermark is the memory use from which publishers are held.
@@ -65,25 +72,31 @@ type Watermark struct {
 func Default() Config {
 	clients, users := server.DefaultOptions(), auth.DefaultOptions()
 	return Config{
-		AMQPAddrs:        clients.Addresses,
-		HTTPAddr:         ":15672",
-		MetricsAddr:      ":15692",
-		DataDir:          "leveret-data",
-		DiskFree:         50_000_000,
-		LogLevel:         "info",
-		LogFormat:        "text",
-		Heartbeat:        clients.Heartbeat,
-		FrameMax:         clients.FrameMax,
-		ChannelMax:       clients.ChannelMax,
-		MaxMessageSize:   int64(clients.MaxMessageSize),
-		TransactionMax:   int64(clients.TransactionMax),
-		HandshakeTimeout: clients.HandshakeTimeout,
-		Memory:           Watermark{Relative: 0.6},
-		AuthMechanisms:   users.Mechanisms,
-		LoopbackUsers:    users.LoopbackUsers,
-		DefaultUser:      users.DefaultUser,
-		DefaultPass:      users.DefaultPassword,
-		DefaultVHost:     users.DefaultVHost,
+		AMQPAddrs:           clients.Addresses,
+		HTTPAddr:            ":15672",
+		MetricsAddr:         ":15692",
+		DataDir:             "leveret-data",
+		DiskFree:            50_000_000,
+		LogLevel:            "info",
+		LogFormat:           "text",
+		Heartbeat:           clients.Heartbeat,
+		FrameMax:            clients.FrameMax,
+		ChannelMax:          clients.ChannelMax,
+		MaxMessageSize:      int64(clients.MaxMessageSize),
+		TransactionMax:      int64(clients.TransactionMax),
+		HandshakeTimeout:    clients.HandshakeTimeout,
+		Memory:              Watermark{Relative: 0.6},
+		TLSHandshakeTimeout: clients.TLSHandshakeTimeout,
+		AuthMechanisms:      users.Mechanisms,
+		CertificateName:     users.CertificateName,
+		AnonymousUser:       users.AnonymousUser,
+		AnonymousPass:       users.AnonymousPassword,
+		FailureLimit:        uint16(users.FailureLimit),
+		FailureInterval:     users.FailureInterval,
+		LoopbackUsers:       users.LoopbackUsers,
+		DefaultUser:         users.DefaultUser,
+		DefaultPass:         users.DefaultPassword,
+		DefaultVHost:        users.DefaultVHost,
 	}
 }
 
@@ -102,10 +115,7 @@ func (c Config) Validate() error {
 		}
 	}
 	complain(len(c.AMQPAddrs)+len(c.AMQPSAddrs) == 0, "no address to listen on: set listeners.tcp.default or listeners.ssl.default")
-	complain(len(c.AMQPSAddrs) > 0 && (c.TLS.CertFile == "" || c.TLS.KeyFile == ""),
-		"listeners.ssl needs ssl_options.certfile and ssl_options.keyfile")
-	complain(c.TLS.VerifyPeer && c.TLS.CAFile == "", "ssl_options.verify = verify_peer needs ssl_options.cacertfile")
-	complain(c.TLS.RequirePeerCert && !c.TLS.VerifyPeer, "ssl_options.fail_if_no_peer_cert needs ssl_options.verify = verify_peer")
+	c.validateTLS(complain)
 	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
 	complain(c.MaxMessageSize < 1, "max_message_size = %d lets no message through", c.MaxMessageSize)
 	complain(c.FrameMax != 0 && c.FrameMax < minFrameMax, "frame_max = %d is under %d; 0 is no limit", c.FrameMax, minFrameMax)
@@ -115,7 +125,7 @@ func (c Config) Validate() error {
 	complain(len(c.AuthMechanisms) == 0, "auth_mechanisms leaves no way to log in")
 	complain(c.DefaultUser != "" && c.DefaultPass == "", "default_pass is empty, which no one can log in with")
 	for _, mechanism := range c.AuthMechanisms {
-		complain(!slices.Contains(Default().AuthMechanisms, mechanism), "auth_mechanisms: %s is not supported", mechanism)
+		complain(!slices.Contains(auth.KnownMechanisms(), mechanism), "auth_mechanisms: %s is not supported", mechanism)
 	}
 	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leveret/auth"
 	"leveret/config"
 )
 
@@ -55,6 +57,23 @@ func TestSettings(t *testing.T) {
 		{"ssl_options.certfile = /etc/a b.pem", func(c config.Config) any { return c.TLS.CertFile }, "/etc/a b.pem"},
 		{"ssl_options.verify = verify_peer", func(c config.Config) any { return c.TLS.VerifyPeer }, true},
 		{"ssl_options.fail_if_no_peer_cert = on", func(c config.Config) any { return c.TLS.RequirePeerCert }, true},
+		{"ssl_options.versions.1 = tlsv1.3\nssl_options.versions.2 = tlsv1.1", func(c config.Config) any { return c.TLS.Versions }, []string{"tlsv1.3", "tlsv1.1"}},
+		{"ssl_options.ciphers.1 = X", func(c config.Config) any { return c.TLS.Ciphers }, []string{"X"}},
+		{"ssl_options.certificates.a.b.certfile = c\nssl_options.certificates.a.b.keyfile = k",
+			func(c config.Config) any { return c.TLS.Certificates }, []config.Certificate{{Name: "a.b", CertFile: "c", KeyFile: "k"}}},
+		{"management.ssl.certfile = c", func(c config.Config) any { return c.HTTPTLS.Or(c.TLS).CertFile }, "c"},
+		{"ssl_options.certfile = c", func(c config.Config) any { return c.HTTPTLS.Or(c.TLS).CertFile }, "c"},
+		{"management.ssl.ip = 1\nmanagement.ssl.port = 2\nmanagement.ssl.ip = ::1", func(c config.Config) any { return c.HTTPSAddr }, "[::1]:2"},
+		{"prometheus.ssl.port = 2", func(c config.Config) any { return c.MetricsTLSAddr }, ":2"},
+		{"ssl_handshake_timeout = 7", func(c config.Config) any { return c.TLSHandshakeTimeout }, 7 * time.Millisecond},
+		{"proxy_protocol_trusted.1 = 10.1.2.3/8\nproxy_protocol_trusted.2 = ::ffff:10.0.0.1\nproxy_protocol_trusted.3 = fd00::/8",
+			func(c config.Config) any { return fmt.Sprint(c.TrustedProxies) }, "[10.0.0.0/8 10.0.0.1/32 fd00::/8]"},
+		{"ssl_cert_login_from = subject_alt_name", func(c config.Config) any { return c.CertificateName.From }, auth.FromAlternativeName},
+		{"ssl_cert_login_san_index = 3", func(c config.Config) any { return c.CertificateName.AlternativeIndex }, 3},
+		{"anonymous_login_user = none", func(c config.Config) any { return c.AnonymousUser }, ""},
+		{"auth_failure_limit = 0", func(c config.Config) any { return c.FailureLimit }, uint16(0)},
+		{"auth_failure_interval = 60", func(c config.Config) any { return c.FailureInterval }, time.Minute},
+		{"track_auth_attempt_source = true", func(c config.Config) any { return c.TrackSources }, true},
 		{"metrics_addr = none", metrics, ""},
 		{"metrics_addr = localhost:1", metrics, "localhost:1"},
 		{"prometheus.tcp.port = 9090", metrics, ":9090"},
@@ -133,6 +152,12 @@ func TestErrorsTellWhere(t *testing.T) {
 		{"log.console.level = loud", `"loud" is not one of debug, info, warning, warn, error`},
 		{"loopback_users.guest = maybe", "is not true or false"},
 		{"ssl_options.fail_if_no_peer_cert = 1", "is not true or false"},
+		{"ssl_options.versions.1 = sslv3", `"sslv3" is not one of tlsv1.2, tlsv1.3`},
+		{"ssl_options.certificates.a = b", "NAME.certfile and ssl_options.certificates.NAME.keyfile alone"},
+		{"proxy_protocol_trusted.1 = proxy", `"proxy" is not an address or a network`},
+		{"proxy_protocol_trusted.1 = 10.0.0.0/33", "is not an address or a network"},
+		{"proxy_protocol_trusted.1 = fe80::1%eth0", "is not an address or a network"},
+		{"ssl_cert_login_from = surname", "is not one of distinguished_name"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {
@@ -179,7 +204,16 @@ func TestValidate(t *testing.T) {
 		{"handshake_timeout = 0", "handshake_timeout = 0 lets nobody in"},
 		{"tx_max_bytes = 0", "tx_max_bytes = 0 lets no transaction through"},
 		{"default_vhost =", "default_vhost is empty"},
-		{"auth_mechanisms.1 = EXTERNAL", "EXTERNAL is not supported"},
+		{"auth_mechanisms.1 = EXTERNAL", ""},
+		{"auth_mechanisms.1 = KERBEROS", "KERBEROS is not supported"},
+		{"management.ssl.port = 15671", "management.ssl needs management.ssl.certfile and management.ssl.keyfile"},
+		{"management.ssl.port = 15671\nssl_options.certfile = c\nssl_options.keyfile = k", ""},
+		{"prometheus.ssl.port = 1\nprometheus.ssl.certfile = c\nprometheus.ssl.keyfile = k", ""},
+		{"prometheus.ssl.port = 1\nprometheus.ssl.certfile = c", "prometheus.ssl needs"},
+		{"management.ssl.verify = verify_peer", "management.ssl.verify = verify_peer needs management.ssl.cacertfile"},
+		{"ssl_options.certificates.a.certfile = c", "ssl_options.certificates.a needs a certfile and a keyfile"},
+		{"proxy_protocol = true", "proxy_protocol needs the proxies' addresses"},
+		{"proxy_protocol = true\nproxy_protocol_trusted.1 = 10.0.0.1", ""},
 		{"default_pass =", "default_pass is empty"},
 		{"listeners.tcp = none\nlisteners.ssl.1 = 5671\nssl_options.certfile = c\nssl_options.keyfile = k", ""},
 		{"default_pass =\ndefault_user =", ""},

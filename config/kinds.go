@@ -52,7 +52,7 @@ func size(key string, at func(*Config) *int64) setting {
 }
 
 // integer is a whole number between two bounds, which must fit the type.
-func integer[T uint16 | uint32](key string, low, high int64, at func(*Config) *T) setting {
+func integer[T uint16 | uint32 | int](key string, low, high int64, at func(*Config) *T) setting {
 	parse := func(value string) (T, error) {
 		n, err := parseInteger(value, low, high)
 		return T(n), err
@@ -215,18 +215,30 @@ func nothing(key string, clear func(c *Config), empty func(c *Config) bool) sett
 	}
 }
 
-// mechanisms is a family of names in an order, auth_mechanisms.1 and so on. Their own order in the file counts, as in RabbitMQ.
-func mechanisms(key string) setting {
+// list is a family of values in an order, auth_mechanisms.1 and so on. Their order in the file counts, as in RabbitMQ, and not the numbers.
+func list[T any](key string, parse func(string) (T, error), format func(T) string, at func(*Config) *[]T) setting {
 	return setting{
 		key:   key + ".",
-		clear: func(c *Config) { c.AuthMechanisms = nil },
+		clear: func(c *Config) { *at(c) = nil },
 		set: func(c *Config, _, value string) error {
-			c.AuthMechanisms = append(c.AuthMechanisms, value)
-			return nil
+			parsed, err := parse(value)
+			if err == nil {
+				*at(c) = append(*at(c), parsed)
+			}
+			return err
 		},
-		get: func(c *Config) []assignment { return numbered(key+".", c.AuthMechanisms) },
+		get: func(c *Config) []assignment {
+			var texts []string
+			for _, value := range *at(c) {
+				texts = append(texts, format(value))
+			}
+			return numbered(key+".", texts)
+		},
 	}
 }
+
+// parseWord is the parser of a list of texts that are checked elsewhere.
+func parseWord(value string) (string, error) { return value, nil }
 
 // loopbackUsers is a family whose names are users, each of which is added or taken away.
 func loopbackUsers(key string) setting {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -118,7 +119,7 @@ func (l *Loaded) Print(w io.Writer) error {
 		if strings.Contains(value, "#") {
 			value = "'" + value + "'" // or the hash would begin a comment
 		}
-		if a.key == secretKey {
+		if slices.Contains(secretKeys, a.key) {
 			value = "********"
 		}
 		fmt.Fprintf(&b, "%-40s # %s\n", a.key+" = "+value, origin)

@@ -75,7 +75,7 @@ func TestUnknownVariablesOnlyWarn(t *testing.T) {
 }
 
 func TestPrintTellsOrigins(t *testing.T) {
-	l, err := load(t, "heartbeat = 30\ndefault_pass = hush\n", []string{"LEVERET_NODE_NAME=a#b"}, map[string][]string{"amqp-addr": {"1"}})
+	l, err := load(t, "heartbeat = 30\ndefault_pass = hush\nanonymous_login_pass = hush\n", []string{"LEVERET_NODE_NAME=a#b"}, map[string][]string{"amqp-addr": {"1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestPrintedLoadsAgain(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		again.DefaultPass = l.DefaultPass
+		again.DefaultPass, again.AnonymousPass = l.DefaultPass, l.AnonymousPass
 		if !reflect.DeepEqual(again.Config, l.Config) {
 			rt.Fatalf("printed:\n%s\ngot  %+v\nwant %+v", &out, again.Config, l.Config)
 		}
@@ -177,8 +177,9 @@ func TestSample(t *testing.T) {
 	}
 	for line := range strings.Lines(printed.String()) {
 		setting, _, _ := strings.Cut(line, "# ")
-		if setting = strings.TrimSpace(setting); strings.HasPrefix(setting, "default_pass") {
-			setting = "default_pass = guest"
+		key, value, _ := strings.Cut(strings.TrimSpace(setting), " = ")
+		if setting = strings.TrimSpace(setting); value == "********" {
+			setting = key + " = guest"
 		}
 		if !slices.Contains(lines, setting) {
 			t.Errorf("%s lacks %q", sample, setting)

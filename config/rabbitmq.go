@@ -4,7 +4,7 @@ import "strings"
 
 // rabbitMQKeys are keys of RabbitMQ's that have no effect here. A key that ends in a dot stands for all that start with it.
 var rabbitMQKeys = strings.Fields(`
-	amqp1_0. anonymous_login_user anonymous_login_pass auth_backends. auth_cache. auth_http. auth_ldap. auth_oauth2. aws.
+	amqp1_0. auth_backends. auth_cache. auth_http. auth_ldap. auth_oauth2. aws.
 	background_gc_enabled background_gc_target_interval backing_queue_module
 	channel_max_per_node channel_operation_timeout channel_tick_interval classic_queue. cluster_formation. cluster_keepalive_interval
 	cluster_name cluster_partition_handling cluster_partition_handling. cluster_queue_limit cluster_tags. collect_statistics
@@ -18,12 +18,12 @@ var rabbitMQKeys = strings.Fields(`
 	message_store_shutdown_timeout metadata_store. mirroring_flow_control mirroring_sync_batch_size mirroring_sync_max_throughput mnesia.
 	mqtt. msg_store_credit_disc_bound. msg_store_file_size_limit msg_store_index_module msg_store_shutdown_timeout net_ticktime node_tags.
 	num_acceptors. oauth2. password_hashing_module peer_discovery. persistent_queue. prevent_startup_if_node_was_reset
-	prometheus. proxy_protocol queue_explicit_gc_run_operation_threshold queue_index_embed_msgs_below queue_leader_locator
+	prometheus. queue_explicit_gc_run_operation_threshold queue_index_embed_msgs_below queue_leader_locator
 	queue_master_locator quorum_cluster_size quorum_commands_soft_limit quorum_membership_reconciliation_enabled quorum_queue.
 	quorum_relaxed_checks_on_redeclaration quorum_tick_interval raft. reverse_dns_lookups runtime. secrets. session_max_per_connection
-	link_max_per_session shovel. ssl_allow_poodle_attack ssl_cert_login_from ssl_cert_login_san_index ssl_cert_login_san_type
-	ssl_handshake_timeout ssl_options. stomp. stream. sysmon_handler. syslog. tcp_listen_options. topic_trie. total_memory_available_override_value
-	track_auth_attempt_source tracing. trace_vhosts. vhost_max vhost_restart_strategy vm_memory_calculation_strategy
+	link_max_per_session shovel. ssl_allow_poodle_attack
+	ssl_options. stomp. stream. sysmon_handler. syslog. tcp_listen_options. topic_trie. total_memory_available_override_value
+	tracing. trace_vhosts. vhost_max vhost_restart_strategy vm_memory_calculation_strategy
 	vm_memory_high_watermark_paging_ratio web_amqp. web_mqtt. web_stomp.
 	listeners.quic. management_db_cache_multiplier
 `)

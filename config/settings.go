@@ -1,10 +1,13 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"leveret/auth"
 )
 
 // setting is one key: how its text gets into a Config and out again. A key that ends in a dot is a family, such as listeners.tcp.NAME, and
@@ -28,23 +31,40 @@ type assignment struct {
 
 // settings are all keys, in the order in which they are printed. The table is all there is to a setting: to add one, add a line, a field of
 // Config with its default, and a paragraph of the sample file, which a test asks for.
-var settings = []setting{
+var settings = slices.Concat(listenerSettings, tlsSettings("ssl_options", true, func(c *Config) *TLS { return &c.TLS }),
+	tlsSettings("management.ssl", false, func(c *Config) *TLS { return &c.HTTPTLS }),
+	tlsSettings("prometheus.ssl", false, func(c *Config) *TLS { return &c.MetricsTLS }), networkSettings, nodeSettings, loginSettings)
+
+// listenerSettings say where the broker listens.
+var listenerSettings = []setting{
 	addresses("listeners.tcp", "amqp-addr", func(c *Config) *[]string { return &c.AMQPAddrs }),
 	noAddresses("listeners.tcp", func(c *Config) *[]string { return &c.AMQPAddrs }),
 	addresses("listeners.ssl", "amqps-addr", func(c *Config) *[]string { return &c.AMQPSAddrs }),
 	noAddresses("listeners.ssl", func(c *Config) *[]string { return &c.AMQPSAddrs }),
-	text("ssl_options.certfile", "tls-cert", func(c *Config) *string { return &c.TLS.CertFile }),
-	text("ssl_options.keyfile", "tls-key", func(c *Config) *string { return &c.TLS.KeyFile }),
-	text("ssl_options.cacertfile", "tls-ca", func(c *Config) *string { return &c.TLS.CAFile }),
-	choice("ssl_options.verify", "", func(c *Config) *bool { return &c.TLS.VerifyPeer },
-		option[bool]{"verify_none", false}, option[bool]{"verify_peer", true}),
-	toggle("ssl_options.fail_if_no_peer_cert", func(c *Config) *bool { return &c.TLS.RequirePeerCert }),
 	address("http_addr", "http-addr", func(c *Config) *string { return &c.HTTPAddr }),
 	port("management.tcp.port", func(c *Config) *string { return &c.HTTPAddr }),
 	host("management.tcp.ip", func(c *Config) *string { return &c.HTTPAddr }),
 	address("metrics_addr", "metrics-addr", func(c *Config) *string { return &c.MetricsAddr }),
 	port("prometheus.tcp.port", func(c *Config) *string { return &c.MetricsAddr }),
 	host("prometheus.tcp.ip", func(c *Config) *string { return &c.MetricsAddr }),
+	address("https_addr", "", func(c *Config) *string { return &c.HTTPSAddr }),
+	port("management.ssl.port", func(c *Config) *string { return &c.HTTPSAddr }),
+	host("management.ssl.ip", func(c *Config) *string { return &c.HTTPSAddr }),
+	address("metrics_tls_addr", "", func(c *Config) *string { return &c.MetricsTLSAddr }),
+	port("prometheus.ssl.port", func(c *Config) *string { return &c.MetricsTLSAddr }),
+	host("prometheus.ssl.ip", func(c *Config) *string { return &c.MetricsTLSAddr }),
+}
+
+// networkSettings are about what comes before AMQP.
+var networkSettings = []setting{
+	duration("ssl_handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.TLSHandshakeTimeout }),
+	toggle("proxy_protocol", func(c *Config) *bool { return &c.ProxyProtocol }),
+	list("proxy_protocol_trusted", parsePrefix, netip.Prefix.String, func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }),
+	list("websocket_origins", parseWord, verbatim, func(c *Config) *[]string { return &c.WebSocketOrigins }),
+}
+
+// nodeSettings are about the node, and what clients are offered.
+var nodeSettings = []setting{
 	folder("data_dir", "data-dir", func(c *Config) *string { return &c.DataDir }),
 	size("disk_free_limit.absolute", func(c *Config) *int64 { return &c.DiskFree }),
 	text("node_name", "node-name", func(c *Config) *string { return &c.NodeName }),
@@ -61,7 +81,24 @@ var settings = []setting{
 	duration("handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.HandshakeTimeout }),
 	share("vm_memory_high_watermark.relative"),
 	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),
-	mechanisms("auth_mechanisms"),
+}
+
+// loginSettings are about users, and how they prove who they are.
+var loginSettings = []setting{
+	list("auth_mechanisms", parseWord, verbatim, func(c *Config) *[]string { return &c.AuthMechanisms }),
+	choice("ssl_cert_login_from", "", func(c *Config) *auth.CertificateField { return &c.CertificateName.From },
+		option[auth.CertificateField]{"distinguished_name", auth.FromDistinguishedName},
+		option[auth.CertificateField]{"common_name", auth.FromCommonName},
+		option[auth.CertificateField]{"subject_alternative_name", auth.FromAlternativeName},
+		option[auth.CertificateField]{"subject_alt_name", auth.FromAlternativeName}),
+	choice("ssl_cert_login_san_type", "", func(c *Config) *string { return &c.CertificateName.AlternativeType },
+		option[string]{"dns", "dns"}, option[string]{"ip", "ip"}, option[string]{"email", "email"}, option[string]{"uri", "uri"}),
+	integer("ssl_cert_login_san_index", 0, 1000, func(c *Config) *int { return &c.CertificateName.AlternativeIndex }),
+	orNone("anonymous_login_user", "", func(c *Config) *string { return &c.AnonymousUser }, parseWord),
+	text("anonymous_login_pass", "", func(c *Config) *string { return &c.AnonymousPass }),
+	integer("auth_failure_limit", 0, 65535, func(c *Config) *uint16 { return &c.FailureLimit }),
+	duration("auth_failure_interval", time.Second, 24*time.Hour, func(c *Config) *time.Duration { return &c.FailureInterval }),
+	toggle("track_auth_attempt_source", func(c *Config) *bool { return &c.TrackSources }),
 	loopbackUsers("loopback_users"),
 	noLoopbackUsers("loopback_users"),
 	text("default_user", "", func(c *Config) *string { return &c.DefaultUser }),
@@ -69,8 +106,11 @@ var settings = []setting{
 	text("default_vhost", "", func(c *Config) *string { return &c.DefaultVHost }),
 }
 
-// secretKey is the one setting that is never shown.
+// secretKey is the first user's password.
 const secretKey = "default_pass"
+
+// secretKeys are the settings that are never shown.
+var secretKeys = []string{secretKey, "anonymous_login_pass"}
 
 // find returns the setting of a key, and for a family the name that follows it.
 func find(key string) (s setting, name string, found bool) {

@@ -8,9 +8,6 @@ import (
 	"leveret/amqp"
 )
 
-// ArgAlternate is the argument that names the exchange to which goes what this one cannot route.
-const ArgAlternate = "alternate-exchange"
-
 // ErrDeleted is returned by Bind when the exchange was deleted in the meantime.
 var ErrDeleted = errors.New("exchange is deleted")
 
@@ -24,17 +21,16 @@ type Options struct {
 
 	// Graph is the version of all exchanges of the virtual host together; each change of any of them counts it up.
 	Graph *atomic.Uint64
-	// Resolve finds the alternate exchange by its name, nil when there is none. It is called without a lock held.
+	// Resolve finds the alternate exchange by its name, nil when there is none. It is called without a lock held. It may be nil: none.
 	Resolve func(name string) *Exchange
 }
 
 // Exchange is one exchange and its bindings as source.
 type Exchange struct {
-	opts      Options
-	alternate string
-	diverts   bool // there is an alternate exchange
-	keyed     bool // routing looks at the keys alone
-	version   atomic.Uint64
+	opts     Options
+	keyed    bool // the type looks at the keys alone
+	settings atomic.Pointer[Settings]
+	version  atomic.Uint64
 
 	mu       sync.RWMutex // guards the fields below; a leaf lock
 	bindings registry
@@ -49,9 +45,8 @@ func New(opts Options) (*Exchange, error) {
 		return nil, err
 	}
 	x := &Exchange{opts: opts, table: t, keyed: t.keyed()}
-	if v, ok := opts.Arguments.Get(ArgAlternate); ok && opts.Resolve != nil {
-		x.alternate, x.diverts = v.(string)
-	}
+	s := SettingsOf(opts.Arguments)
+	x.settings.Store(&s)
 	return x, nil
 }
 
@@ -64,21 +59,31 @@ func (x *Exchange) Options() Options { return x.opts }
 // Bind adds a binding to a destination; one that is there already is left as it is. It returns an *amqp.Error 406 when the exchange's type
 // refuses the key or the arguments, and ErrDeleted when the exchange is gone.
 func (x *Exchange) Bind(b Binding) error {
+	_, err := x.BindAndRecall(b)
+	return err
+}
+
+// BindAndRecall is Bind, and returns the messages that the destination is to get because it is bound now, in order; the exchange type keeps
+// them. What is routed from here on, the destination gets by itself.
+func (x *Exchange) BindAndRecall(b Binding) ([]amqp.Message, error) {
 	id := b.identity()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.deleted {
-		return ErrDeleted
+		return nil, ErrDeleted
 	}
 	if err := x.table.check(&b); err != nil {
-		return err
+		return nil, err
 	}
 	if x.bindings.find(id) != nil {
-		return nil
+		return nil, nil
 	}
 	x.table.add(x.bindings.add(id, b))
 	x.changed()
-	return nil
+	if r, ok := x.table.(recaller); ok {
+		return r.recall(), nil
+	}
+	return nil, nil
 }
 
 // Check returns the error that Bind would return for the binding's key and arguments.

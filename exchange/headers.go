@@ -80,7 +80,7 @@ func newRule(b *Binding) (*rule, error) {
 		}
 		c := criterion{name: f.Name, present: f.Value == nil}
 		if !c.present {
-			c.value = string(appendValue(nil, f.Value))
+			c.value = string(amqp.AppendCanonicalValue(nil, f.Value))
 		}
 		r.criteria = append(r.criteria, c)
 	}
@@ -210,7 +210,7 @@ const fewColumns = 4
 // tryColumn tries the rules filed under a header that the message has.
 func (r *Routing) tryColumn(col *column, tag byte, value []byte) {
 	r.tryAll(col.present)
-	r.value = appendCanonical(r.value[:0], tag, value)
+	r.value = amqp.AppendCanonical(r.value[:0], tag, value)
 	r.tryAll(col.byValue[string(r.value)])
 }
 
@@ -233,7 +233,7 @@ func (r *Routing) meets(criteria []criterion) bool {
 		if c.present {
 			continue
 		}
-		r.value = appendCanonical(r.value[:0], tag, value)
+		r.value = amqp.AppendCanonical(r.value[:0], tag, value)
 		if string(r.value) != c.value {
 			return false
 		}

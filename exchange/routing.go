@@ -1,19 +1,35 @@
 package exchange
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
 
-import "sync/atomic"
+	"leveret/amqp"
+	"leveret/dedup"
+)
 
-// Routing is one message on its way through the exchanges: what they look at, and what they found. Its owner fills in Keys and Headers
-// and uses it again for the next message, so that routing allocates nothing once its slices have grown. Not safe for concurrent use.
+// Routing is one message on its way through the exchanges: what they look at, and what they found. Its owner fills in what describes the
+// message and uses it again for the next one, so that routing allocates nothing once its slices have grown. Not safe for concurrent use.
 type Routing struct {
 	// Keys are the routing keys: the message's own first, then those of CC and BCC. Any bytes.
 	Keys [][]byte
 	// Headers is the encoded header table with its length in front, nil when the message has none.
 	Headers []byte
+	// Message is the whole message and Properties the index of its properties, for the types that look at more. They are read during Route
+	// only: what a type keeps of them it copies. Either may be nil; the types then take the message for one without properties.
+	Message    amqp.Message
+	Properties *amqp.PropertyIndex
 
 	// Stamp says for how long the result holds for messages with this key.
 	Stamp Stamp
+	// Due is when the destinations that messages wait at are to let this one go on, in Unix milliseconds; 0 when none of them was found.
+	Due int64
+	// Duplicate says that an exchange on the way has met the message before and did not route it.
+	Duplicate bool
+	// Claims are the keys by which the exchanges that look for duplicates are to remember the message. They are not taken yet.
+	Claims dedup.Claims
+	// Forwarded says that the broker sends the message on, as a dead letter: it is no duplicate, whatever the windows know of it.
+	Forwarded bool
 
 	found     collection[Destination] // queues
 	exchanges collection[*Exchange]   // those the message came to, in order
@@ -43,23 +59,35 @@ func (s Stamp) Valid() bool { return s.counter != nil && s.counter.Load() == s.v
 // cycles end.
 //
 // [exchange.bind], [exchange.declare alternate-exchange]: extensions of RabbitMQ
-func (x *Exchange) Route(r *Routing) {
+func (x *Exchange) Route(r *Routing) { x.route(r, nil) }
+
+// RouteDue is Route for a message that has waited for this exchange: it does not wait again, and is no duplicate of itself.
+func (x *Exchange) RouteDue(r *Routing) { x.route(r, x) }
+
+// route is Route; due is the exchange that the message has passed before, or nil.
+func (x *Exchange) route(r *Routing, due *Exchange) {
 	var graph Stamp
 	if x.opts.Graph != nil {
 		graph = NewStamp(x.opts.Graph)
 	}
 	own := NewStamp(&x.version)
-	r.found.reset()
-	r.exchanges.reset()
+	r.Reset()
 	r.exchanges.add(x)
 
 	cacheable, alone := len(r.Keys) == 1, true
 	for i := 0; i < len(r.exchanges.items); i++ {
 		at := r.exchanges.items[i]
+		s := at.settings.Load()
+		if !s.plain() {
+			cacheable = false
+			if at != due && r.stops(s) {
+				continue
+			}
+		}
 		cacheable = cacheable && at.keyed
-		if !at.routeAlone(r) && at.diverts {
+		if !at.routeAlone(r) && s.HasAlternate && at.opts.Resolve != nil {
 			alone = false // also if there is no alternate now: there may be one later
-			if alternate := at.opts.Resolve(at.alternate); alternate != nil {
+			if alternate := at.opts.Resolve(s.Alternate); alternate != nil {
 				r.exchanges.add(alternate)
 			}
 		}
@@ -72,6 +100,36 @@ func (x *Exchange) Route(r *Routing) {
 	default:
 		r.Stamp = graph
 	}
+}
+
+// Reset forgets the result that was there. Route begins with it; who finds a way by other means does too.
+func (r *Routing) Reset() {
+	r.found.reset()
+	r.exchanges.reset()
+	r.Stamp, r.Due, r.Duplicate = Stamp{}, 0, false
+	if len(r.Claims) > 0 {
+		clear(r.Claims)
+		r.Claims = r.Claims[:0]
+	}
+}
+
+// stops reports whether the message ends at an exchange with such settings, for now or for good: as a duplicate, which is not for the
+// alternate exchange either, or because it has to wait.
+func (r *Routing) stops(s *Settings) bool {
+	if s.Window != nil && !r.Forwarded && r.Claims.Meet(s.Window, r.Headers) {
+		r.Duplicate = true
+		return true
+	}
+	if s.Delay == nil {
+		return false
+	}
+	due := dueTime(r.Headers)
+	if due == 0 {
+		return false
+	}
+	r.Due = due
+	r.found.add(s.Delay)
+	return true
 }
 
 // routeAlone collects what the exchange's own bindings lead to and reports whether they lead anywhere.

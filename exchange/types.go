@@ -11,10 +11,16 @@ type table interface {
 	add(b *Binding)
 	// remove takes out a binding that was added, given by the same pointer.
 	remove(b *Binding)
-	// route has r collect the destinations that r's keys and headers lead to.
+	// route has r collect the destinations that r's message leads to.
 	route(r *Routing)
 	// keyed reports whether the routing keys alone decide, so that a route may be cached by them.
 	keyed() bool
+}
+
+// recaller is a table that keeps messages for destinations that are bound later.
+type recaller interface {
+	// recall returns them, the oldest first. The exchange calls it under its lock.
+	recall() []amqp.Message
 }
 
 // types holds how to make the table of each type. A type's file registers itself, from its init.

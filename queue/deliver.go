@@ -89,7 +89,7 @@ func (q *Queue) pass(b *Batch) int {
 func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 	q.delivered = true
 	q.budget--
-	logged := q.logs(m.message)
+	logged := q.Logs(m.message)
 	switch {
 	case c.NoAck:
 		q.counted.DeliveredAuto++

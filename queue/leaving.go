@@ -30,6 +30,8 @@ type Departure struct {
 	Reason  Reason
 	// Stays is set by the Forwarder for a message that can't go yet.
 	Stays bool
+	// Unsure is set by the Forwarder for a message that may turn out to stay after the log was told of the others.
+	Unsure bool
 
 	chunk  *Chunk
 	logged bool // the log has it
@@ -127,7 +129,7 @@ func (q *Queue) dieUnread(n uint64, r Reason) {
 
 // partUnread is part for a message that only the store has.
 func (q *Queue) partUnread(n uint64, r Reason) {
-	if q.opts.Forwarder != nil && (q.set.DeadLetter || r == Due || q.ownDeadLetters) {
+	if q.opts.Forwarder != nil && (q.set.DeadLetter || r == Due || q.ownDeadLetters.Load()) {
 		q.leavers().sets[r].Add(n)
 		return
 	}
@@ -160,7 +162,7 @@ func (q *Queue) forwardSome(l *leaving) {
 		d := &list[i]
 		if d.Stays {
 			l.blocked = true
-			d.Stays = false
+			d.Stays, d.Unsure = false, false
 			stay = append(stay, *d)
 			continue
 		}
@@ -296,7 +298,7 @@ func (q *Queue) Leave(b *store.Batch, list []Departure) {
 	var ranges []store.Range
 	for i := range list {
 		d := &list[i]
-		if d.Stays || !d.logged {
+		if d.Stays || d.Unsure || !d.logged {
 			continue
 		}
 		d.told = true

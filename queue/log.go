@@ -31,8 +31,13 @@ const settledRanges = 4096
 // settled are messages that the store has, that a turn is done with, and that the store has not been told of. Owned by whoever runs the queue.
 type settled []store.Range
 
-// logs reports whether the log holds a message of this queue.
-func (q *Queue) logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.Persistent() }
+// Logs reports whether the log holds a message of this queue. Any goroutine may ask.
+func (q *Queue) Logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.Persistent() }
+
+// KeepsAll reports whether the log holds the queue's transient messages too. Any goroutine may ask.
+//
+// [quorum queues]: they make no difference between transient and persistent messages.
+func (q *Queue) KeepsAll() bool { return q.keepsAll }
 
 // tell notes that a message which the store has is done with. What it never saw it need not forget.
 func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }

@@ -95,7 +95,9 @@ func (q *Queue) add(n uint64, e entry) {
 // mark notes what the queue has to know if it holds a message like this.
 func (q *Queue) mark(m amqp.Message) {
 	q.lifetimes.expiring = q.lifetimes.expiring || m.Expires()
-	q.ownDeadLetters = q.ownDeadLetters || m.OwnDeadLetter()
+	if m.OwnDeadLetter() {
+		q.ownDeadLetters.Store(true)
+	}
 }
 
 // weigh adds the size of a message, or takes it off when it is negative, where it counts.

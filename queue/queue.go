@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"leveret/amqp"
+	"leveret/dedup"
 )
 
 // Options is what a queue was declared with. It does not change in the queue's life.
@@ -26,6 +27,8 @@ type Options struct {
 	FairBy        Keying
 	GroupBy       Keying
 	Deduplication Deduplication
+	Window        *dedup.Window // of the keys of its messages, if it looks for duplicates
+	Delayed       bool          // its messages are delayed ones, which wait for an exchange: no client may use it
 	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
 
 	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
@@ -41,39 +44,39 @@ type Counts struct {
 
 // Queue is one queue. Its exported methods may be called from any goroutine.
 type Queue struct {
-	opts     Options
-	mailbox  mailbox
-	lifetime atomic.Uint64
-	settings atomic.Pointer[Settings]
-	untended atomic.Bool  // messages came since the last Tend
-	obeyed   atomic.Int32 // the budget's shift that the windows obey
-	stats    stats
-	logging  bool           // persistent messages are in the log
-	keepsAll bool           // transient ones too
-	tagger   tagger         // of a queue whose order depends on more than the place, else nil
-	reads    sync.WaitGroup // goroutines that read or write for the queue
+	opts           Options
+	mailbox        mailbox
+	lifetime       atomic.Uint64
+	settings       atomic.Pointer[Settings]
+	ownDeadLetters atomic.Bool  // there are, or were, messages that say themselves where they go when they die
+	untended       atomic.Bool  // messages came since the last Tend
+	obeyed         atomic.Int32 // the budget's shift that the windows obey
+	stats          stats
+	logging        bool           // persistent messages are in the log
+	keepsAll       bool           // transient ones too
+	tagger         tagger         // of a queue whose order depends on more than the place, else nil
+	reads          sync.WaitGroup // goroutines that read or write for the queue
 
 	// Owned by whoever runs the queue.
-	window         Window[entry]
-	unacked        int
-	consumers      consumers
-	closed         bool
-	touched        []Outbox
-	budget         int  // messages that may still be delivered in this turn
-	delivered      bool // something was delivered in this turn
-	stopped        bool // the broker stops: nothing happens by itself any more
-	unfinished     bool // this turn left work to the next
-	ownDeadLetters bool // there are, or were, messages that say themselves where they go when they die
-	counted        Totals
-	next           uint64 // number of the next message to be put into the window
-	keeper         keeper
-	settled        settled
-	order          order // nil: first in, first out
-	set            Settings
-	clock          clock
-	lifetimes      lifetimes
-	disuse         disuse
-	leaving        *leaving // nil until a message leaves
+	window     Window[entry]
+	unacked    int
+	consumers  consumers
+	closed     bool
+	touched    []Outbox
+	budget     int  // messages that may still be delivered in this turn
+	delivered  bool // something was delivered in this turn
+	stopped    bool // the broker stops: nothing happens by itself any more
+	unfinished bool // this turn left work to the next
+	counted    Totals
+	next       uint64 // number of the next message to be put into the window
+	keeper     keeper
+	settled    settled
+	order      order // nil: first in, first out
+	set        Settings
+	clock      clock
+	lifetimes  lifetimes
+	disuse     disuse
+	leaving    *leaving // nil until a message leaves
 	paging
 	releases releases
 }
@@ -113,6 +116,12 @@ func (q *Queue) Options() Options { return q.opts }
 
 // Durable reports whether persistent messages of this queue belong in the log.
 func (q *Queue) Durable() bool { return q.opts.Durable }
+
+// Delayed reports whether the queue holds the delayed messages of an exchange.
+func (q *Queue) Delayed() bool { return q.opts.Delayed }
+
+// Window is what recognizes the queue's duplicates; nil if it looks for none. Whoever routes a message here asks it.
+func (q *Queue) Window() *dedup.Window { return q.opts.Window }
 
 // Lifetime is a counter that changes when the queue closes: what was learned of the queue before, a route say, holds no more.
 func (q *Queue) Lifetime() *atomic.Uint64 { return &q.lifetime }

@@ -55,7 +55,7 @@ func (s *Settlement) Add(n uint64) {
 // Log puts the settlement, which is for this queue, into a batch of the log, so that it shares the fate of what else is there; the queue does not
 // tell the log again then.
 func (s *Settlement) Log(q *Queue, b *store.Batch) {
-	if s.Outcome == Reject && q.opts.Forwarder != nil {
+	if s.Outcome == Reject && (q.settings.Load().DeadLetter || q.ownDeadLetters.Load()) {
 		return // it leaves the queue when it has got where it goes
 	}
 	if q.logging && !s.Outcome.back() && !q.Closed() {

@@ -92,5 +92,5 @@ func (q *Queue) refuse(b *Batch) {
 
 // entryOf is a message that just came in.
 func (q *Queue) entryOf(m *item) entry {
-	return entry{message: m.message, chunk: m.chunk, logged: q.logs(m.message)}
+	return entry{message: m.message, chunk: m.chunk, logged: q.Logs(m.message)}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,8 @@ type connection struct {
 	server *Server
 	id     uint64
 	log    *slog.Logger
-	name   string // "client address -> server address"
+	name   string               // "client address -> server address"
+	tls    *tls.ConnectionState // nil: a plain connection
 	out    outbox
 	in     *input
 
@@ -101,6 +103,7 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 		name:     fmt.Sprintf("%s -> %s", nc.RemoteAddr(), nc.LocalAddr()),
 		frameMax: initialFrameMax,
 		stop:     make(chan struct{}),
+		tls:      tlsState(nc),
 	}
 	c.log = s.log.With("connection", c.name)
 	c.out.conn = c

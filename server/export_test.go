@@ -1,27 +1,15 @@
 package server
 
-import "net"
+import (
+	"bytes"
+	"net"
+)
 
 // The limits that tests measure against.
 const (
 	DeliveryLimit = deliveryLimit
 	ReplyLimit    = replyLimit
 )
-
-// ServeConn lets a client in that comes over any connection, as accept does with those of the listeners. It reports whether the server
-// takes clients.
-func (s *Server) ServeConn(nc net.Conn) bool {
-	c := s.newConnection(nc)
-	if !s.add(c) {
-		nc.Close()
-		return false
-	}
-	s.readers.Go(func() {
-		c.serve()
-		s.remove(c)
-	})
-	return true
-}
 
 // Waiting is what waits in the outboxes of all connections, in bytes: everything, and of it the deliveries to consumers.
 func (s *Server) Waiting() (all, deliveries int) {
@@ -60,4 +48,38 @@ type Whole struct {
 func CutPublish(in []byte, channel uint16, frameMax uint32) (Whole, int) {
 	w, n := cutPublish(in, channel, frameMax)
 	return Whole{w.address, w.properties, w.body, w.mandatory}, n
+}
+
+// Preparing is how many sockets have not got as far as AMQP.
+func (s *Server) Preparing() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.preparing)
+}
+
+// ConnectionNames are the names of all connections.
+func (s *Server) ConnectionNames() (names []string) {
+	for _, c := range s.snapshot() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// TLSStatuses are those of all connections that have TLS.
+func (s *Server) TLSStatuses() (all []TLSStatus) {
+	for _, c := range s.snapshot() {
+		if st := c.tlsStatus(); st != nil {
+			all = append(all, *st)
+		}
+	}
+	return all
+}
+
+// CipherParts takes the name of a cipher suite apart.
+func CipherParts(suite string) (exchange, cipher, hash string) { return cipherParts(suite) }
+
+// ReadProxyHeader takes a PROXY protocol header off what a proxy sent.
+func ReadProxyHeader(sent []byte) (remote net.Addr, early []byte, err error) {
+	remote, _, early, err = readProxyHeader(bytes.NewReader(sent))
+	return remote, early, err
 }

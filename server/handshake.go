@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"errors"
-	"net"
-	"net/netip"
 	"runtime"
 	"time"
 
@@ -46,7 +44,7 @@ func (c *connection) protocolHeader() bool {
 		VersionMajor:     0,
 		VersionMinor:     9,
 		ServerProperties: c.server.properties(),
-		Mechanisms:       []byte(c.server.users.Mechanisms()),
+		Mechanisms:       []byte(c.server.users.Mechanisms(c.loginClient())),
 		Locales:          []byte("en_US"),
 	})
 	return true
@@ -78,11 +76,10 @@ func (s *Server) properties() amqp.Table {
 // startOk logs the client in and proposes the limits.
 func (c *connection) startOk(m *amqp.ConnectionStartOk) error {
 	c.client.read(m)
-	peer := addressOf(c.out.Conn.RemoteAddr())
-	user, err := c.server.users.Authenticate(m.Mechanism, m.Response, peer)
+	user, err := c.server.users.Authenticate(m.Mechanism, m.Response, c.loginClient())
 	if err != nil {
 		var refusal *auth.Refusal
-		if errors.As(err, &refusal) {
+		if errors.As(err, &refusal) && !refusal.Repeated {
 			c.log.Warn("login refused", "error", refusal.Error())
 		}
 		return err
@@ -120,13 +117,6 @@ func truth(t amqp.Table, name string) bool {
 	v, _ := t.Get(name)
 	b, _ := v.(bool)
 	return b
-}
-
-func addressOf(a net.Addr) netip.Addr {
-	if tcp, ok := a.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr()
-	}
-	return netip.Addr{}
 }
 
 // tuneOk takes the limits that the client chose, within what was proposed.

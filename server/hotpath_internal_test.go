@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func hotPath(b testing.TB) *connection {
 		b.Fatal(err)
 	}
 	c := s.newConnection(blackHole{})
-	user, err := users.Authenticate("PLAIN", []byte("\x00guest\x00guest"), addressOf(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}))
+	user, err := users.Authenticate("PLAIN", []byte("\x00guest\x00guest"), auth.Client{Address: netip.MustParseAddr("127.0.0.1")})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -39,13 +39,13 @@ func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, 
 	if err := c.checkUserID(index); err != nil {
 		return nil, nil, err
 	}
-	if blind {
+	if blind != nil {
 		properties = amqp.RemoveHeader(nil, properties, index, "BCC")
 	}
 	if len(properties) == len(m.Properties()) && &properties[0] == &m.Properties()[0] {
 		return r, nil, nil
 	}
-	return r, p.rewrite(m, properties), nil
+	return r, p.rewrite(m, properties, blind), nil
 }
 
 // ownProperties returns the properties as the broker passes them on: without a second word of flags, and with the channel's address for
@@ -74,42 +74,45 @@ func (ch *channel) ownProperties(raw []byte, index *amqp.PropertyIndex) ([]byte,
 	return raw, amqp.ScanProperties(raw, index)
 }
 
-// rewrite makes a copy of a message with other properties.
-func (p *publisher) rewrite(m amqp.Message, properties []byte) amqp.Message {
+// rewrite makes a copy of a message with other properties, and with its blind keys.
+func (p *publisher) rewrite(m amqp.Message, properties []byte, blind [][]byte) amqp.Message {
 	body := m.Body()
 	size := amqp.MessageHeadSize + len(m.Address()) + len(properties) + len(body)
 	n := append(make(amqp.Message, 0, size), m[:amqp.MessageHeadSize+len(m.Address())]...)
-	n = append(append(n, properties...), body...)
+	n = append(n, properties...)
 	n.SetPropertyLength(len(properties))
-	return n
+	return append(amqp.AppendBlindKeys(n, blind...), body...)
 }
 
-// extraKeys returns the routing keys of the CC and BCC headers, and whether there is a BCC header, which nobody may see.
+// extraKeys returns the routing keys of the CC and BCC headers, and those of the BCC header alone, which nobody may see; they are nil without one.
 //
 // [basic.publish CC, BCC]: an extension of RabbitMQ: arrays of strings; other items are ignored, other types an error.
-func (p *publisher) extraKeys() (keys [][]byte, blind bool, err error) {
+func (p *publisher) extraKeys() (keys, blind [][]byte, err error) {
 	if !hasHeader(&p.index, "CC") && !hasHeader(&p.index, "BCC") {
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	headers, _, err := amqp.DecodeTable(p.index.Headers)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	for _, name := range [...]string{"CC", "BCC"} {
 		v, ok := headers.Get(name)
 		if !ok {
 			continue
 		}
+		before := len(keys)
 		list, ok := v.(amqp.Array)
 		if !ok {
-			return nil, false, amqp.UnacceptableHeader(name, amqp.TypeName(v))
+			return nil, nil, amqp.UnacceptableHeader(name, amqp.TypeName(v))
 		}
 		for _, item := range list {
 			if key, ok := item.(string); ok {
 				keys = append(keys, []byte(key))
 			}
 		}
-		blind = blind || name == "BCC"
+		if name == "BCC" {
+			blind = append([][]byte{}, keys[before:]...)
+		}
 	}
 	return keys, blind, nil
 }

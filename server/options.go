@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/tls"
+	"net/netip"
 	"time"
 )
 
@@ -13,6 +14,11 @@ type Options struct {
 	TLSAddresses []string
 	// TLS configures the TLS listeners. Certificates are reloaded through its GetCertificate or GetConfigForClient.
 	TLS *tls.Config
+	// TLSHandshakeTimeout is how long a client may take for TLS alone; it has to be set if there are TLS addresses.
+	TLSHandshakeTimeout time.Duration
+	// ProxyProtocol says that TrustedProxies send a PROXY protocol header before anything else. It is demanded of them, and nobody else's counts.
+	ProxyProtocol  bool
+	TrustedProxies []netip.Prefix
 	// HandshakeTimeout is how long a client may take from connecting to connection.open; it has to be set.
 	HandshakeTimeout time.Duration
 	// Heartbeat is the interval that is proposed to clients; 0 proposes none. The client decides.
@@ -66,18 +72,19 @@ const (
 // DefaultOptions are the settings without any configuration.
 func DefaultOptions() Options {
 	return Options{
-		Addresses:        []string{":5672"},
-		HandshakeTimeout: 10 * time.Second,
-		Heartbeat:        60 * time.Second,
-		FrameMax:         131072,
-		ChannelMax:       2047,
-		MaxMessageSize:   16 << 20,
-		ConsumerTimeout:  30 * time.Minute,
-		TransactionMax:   64 << 20,
-		DefaultVHost:     "/",
-		NodeName:         "leveret@localhost",
-		Product:          "RabbitMQ",
-		ProductVersion:   "4.3.6",
-		Version:          "0.1.0",
+		Addresses:           []string{":5672"},
+		HandshakeTimeout:    10 * time.Second,
+		TLSHandshakeTimeout: 5 * time.Second,
+		Heartbeat:           60 * time.Second,
+		FrameMax:            131072,
+		ChannelMax:          2047,
+		MaxMessageSize:      16 << 20,
+		ConsumerTimeout:     30 * time.Minute,
+		TransactionMax:      64 << 20,
+		DefaultVHost:        "/",
+		NodeName:            "leveret@localhost",
+		Product:             "RabbitMQ",
+		ProductVersion:      "4.3.6",
+		Version:             "0.1.0",
 	}
 }

@@ -170,7 +170,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		if t.batch == nil {
 			p.begin(t)
 		}
-		if t.durable && (persistent || t.all) {
+		if persistent && t.durable || t.keepsAll {
 			if !logged {
 				p.logged.Publish(m, tag)
 				logged = true

@@ -27,12 +27,17 @@ type input struct {
 	got     int
 	err     error
 	attempt func(fd uintptr) bool
+	early   bool // there is input that came with a proxy's header
 	full    bool // the last read filled its buffer, so there may be more
 }
 
 func newInput(c net.Conn, raw syscall.RawConn, idle func(), frugal func() bool) *input {
 	in := &input{conn: c, raw: raw, idle: idle, frugal: frugal}
 	in.attempt = in.readNow
+	if p, ok := c.(*proxied); ok {
+		in.buf, in.to, p.early = p.early, len(p.early), nil
+		in.early = in.to > 0
+	}
 	return in
 }
 
@@ -44,6 +49,10 @@ func (in *input) consume(n int) { in.from += n }
 
 // fill reads what the socket has, and waits until it has something. It keeps what is pending, and makes room for the frame that it begins.
 func (in *input) fill() error {
+	if in.early {
+		in.early = false
+		return nil
+	}
 	if in.raw == nil {
 		return in.fillWaiting()
 	}

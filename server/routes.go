@@ -14,22 +14,22 @@ const maxRoutes = 256
 
 // target is a queue that a connection publishes to, and what is gathered for it.
 type target struct {
-	queue   *queue.Queue
-	number  uint64       // the queue's in the log
-	durable bool         // persistent messages of the queue are logged,
-	all     bool         // and the others as well
-	tagged  bool         // its messages come with a tag,
-	tag     uint32       // of the message at hand
-	batch   *queue.Batch // nil when there is nothing
-	pairs   []pair       // those of the messages that are logged
-	refuses bool         // the queue may refuse messages of the batch, so it is kept
-	origins []origin     // whose they are
-	pressed bool         // the reader will look whether the queue has room
+	queue    *queue.Queue
+	number   uint64       // the queue's in the log
+	durable  bool         // persistent messages of the queue are logged,
+	keepsAll bool         // and transient ones too
+	tagged   bool         // its messages come with a tag,
+	tag      uint32       // of the message at hand
+	batch    *queue.Batch // nil when there is nothing
+	pairs    []pair       // those of the messages that are logged
+	refuses  bool         // the queue may refuse messages of the batch, so it is kept
+	origins  []origin     // whose they are
+	pressed  bool         // the reader will look whether the queue has room
 }
 
 func newTarget(q *queue.Queue) *target {
 	o := q.Options()
-	return &target{queue: q, number: o.ID, durable: q.Durable(), all: q.Durable() && o.Quorum, tagged: q.Tagged()}
+	return &target{queue: q, number: o.ID, durable: q.Durable(), keepsAll: q.KeepsAll(), tagged: q.Tagged()}
 }
 
 // pair ties a place in the log's batch to one in the queue's.
@@ -154,7 +154,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	}
 	ro := &p.routing
 	ro.Keys = append(append(ro.Keys[:0], m.RoutingKey()), extra...)
-	ro.Headers = p.index.Headers
+	ro.Headers, ro.Message, ro.Properties = p.index.Headers, m, &p.index
 	if err := c.writeTopic(x, ro.Keys); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	// Between messages nothing may keep a chunk or a queue alive.
 	clear(ro.Keys)
 	clear(ro.Queues)
-	ro.Headers = nil
+	ro.Headers, ro.Message, ro.Properties = nil, nil, nil
 	return r, nil
 }
 

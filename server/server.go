@@ -52,6 +52,7 @@ type Server struct {
 	mu          sync.Mutex // guards what follows
 	listeners   []listener
 	connections map[uint64]*connection
+	preparing   preparing
 	running     int // connections that are open
 	closing     bool
 
@@ -63,7 +64,7 @@ type Server struct {
 
 type listener struct {
 	net.Listener
-	tls bool
+	tls *tls.Config // nil: plain
 }
 
 // New makes a server with the virtual hosts that the store knows of; it returns when their queues can be used. A store that knows none gets
@@ -74,6 +75,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 		memory:      &memory{limit: o.MemoryLimit},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
+		preparing:   make(preparing),
 		stop:        make(chan struct{}),
 	}
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
@@ -112,10 +114,7 @@ func (s *Server) listen(address string, config *tls.Config) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if config != nil {
-		l = tls.NewListener(l, config)
-	}
-	s.listeners = append(s.listeners, listener{l, config != nil})
+	s.listeners = append(s.listeners, listener{l, config})
 	return nil
 }
 
@@ -124,7 +123,7 @@ func (s *Server) Addresses() (plain, secure []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.listeners {
-		if l.tls {
+		if l.tls != nil {
 			secure = append(secure, l.Addr().String())
 		} else {
 			plain = append(plain, l.Addr().String())
@@ -162,19 +161,33 @@ func (s *Server) accept(l listener) {
 			}
 			continue
 		}
-		c := s.newConnection(nc)
-		if !s.add(c) {
-			c.deadline.Stop()
+		if !s.begin(nc) {
 			nc.Close()
 			return
 		}
-		s.readers.Go(func() {
-			c.serve()
-			s.remove(c)
-		})
+		s.readers.Go(func() { s.welcome(nc, l) })
 	}
 }
 
+// ServeConn lets a client in that comes over a connection which somebody else made: a WebSocket, a pipe. What its addresses say counts as the
+// client's; if it has a method ConnectionState, as a [*tls.Conn] has, that counts too. It reports whether the server takes clients, and
+// returns at once; the connection is closed when the client has gone.
+func (s *Server) ServeConn(nc net.Conn) bool {
+	c := s.newConnection(nc)
+	if !s.add(c) {
+		c.deadline.Stop()
+		nc.Close()
+		return false
+	}
+	go func() {
+		defer s.readers.Done()
+		c.serve()
+		s.remove(c)
+	}()
+	return true
+}
+
+// add notes a connection, whose reader is awaited from then on, and reports whether the server takes clients.
 func (s *Server) add(c *connection) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,6 +195,7 @@ func (s *Server) add(c *connection) bool {
 		return false
 	}
 	s.connections[c.id] = c
+	s.readers.Add(1)
 	return true
 }
 
@@ -274,6 +288,9 @@ func (s *Server) closeListeners() {
 	s.closing = true
 	for _, l := range s.listeners {
 		l.Close()
+	}
+	for nc := range s.preparing {
+		nc.Close()
 	}
 }
 

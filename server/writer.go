@@ -36,8 +36,11 @@ type socket struct {
 
 func newSocket(c net.Conn) socket {
 	s := socket{Conn: c}
-	if sc, ok := c.(*net.TCPConn); ok {
-		s.raw, _ = sc.SyscallConn()
+	switch c := c.(type) {
+	case *net.TCPConn:
+		s.raw, _ = c.SyscallConn()
+	case *proxied:
+		s.raw, _ = c.SyscallConn()
 	}
 	return s
 }

@@ -121,7 +121,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 	if x.Has(b) {
 		return nil
 	}
-	if err := x.Check(b); err != nil {
+	if err := v.checkBound(x, b); err != nil {
 		return err // before anything is written
 	}
 	lasting := v.lasting(x, b.Destination)
@@ -130,7 +130,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 			return err
 		}
 	}
-	err := x.Bind(b)
+	recalled, err := x.BindAndRecall(b)
 	if err != nil && lasting { // the source was deleted meanwhile, which did not know of this record
 		if undone := v.opts.Store.Commit(v.forgetBinding(x.Name(), &b)); undone != nil {
 			return undone
@@ -143,6 +143,18 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 		return err
 	}
 	p.addSource(x)
+	v.replay(b.Destination, recalled)
+	return nil
+}
+
+// checkBound returns what the exchange's type has against a binding. That only queues of one kind may be bound the type itself can't tell.
+func (v *VHost) checkBound(x *exchange.Exchange, b exchange.Binding) error {
+	if err := x.Check(b); err != nil || x.Options().Type != exchange.LocalRandom {
+		return err
+	}
+	if kind := v.kindOf(b.Destination.(*queue.Queue).Options()); kind != classic {
+		return amqp.QueueTypeNotValid(kind.module())
+	}
 	return nil
 }
 

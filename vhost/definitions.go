@@ -14,8 +14,8 @@ import (
 // deep as tables go, and one level more could not be read back.
 //
 //	bucket                 key       fields                                    then
-//	"exchanges of VHOST"   name      type, auto-delete, internal               arguments
-//	"queues of VHOST"      name      id, auto-delete                           arguments
+//	"exchanges of VHOST"   name      type, auto-delete, internal, window       arguments
+//	"queues of VHOST"      name      id, auto-delete, delayed, window          arguments
 //	"bindings of VHOST"    identity  source, destination, to-exchange, key     arguments
 //
 // Fields may be added; what is not there reads as zero.
@@ -29,6 +29,8 @@ const (
 	fieldDestination = "destination"
 	fieldToExchange  = "to-exchange"
 	fieldKey         = "key"
+	fieldDelayed     = "delayed"
+	fieldWindow      = "window"
 )
 
 func (v *VHost) exchangeBucket() string { return "exchanges of " + v.opts.Name }
@@ -55,11 +57,13 @@ func parseRecord(value []byte) (fields, arguments amqp.Table, err error) {
 	return fields, arguments, err
 }
 
-func (v *VHost) exchangeRecord(x exchange.Options) store.Change {
+func (v *VHost) exchangeRecord(x *exchange.Exchange) store.Change {
+	o := x.Options()
 	fields := amqp.Table{
-		{Name: fieldType, Value: x.Type}, {Name: fieldAutoDelete, Value: x.AutoDelete}, {Name: fieldInternal, Value: x.Internal},
+		{Name: fieldType, Value: o.Type}, {Name: fieldAutoDelete, Value: o.AutoDelete}, {Name: fieldInternal, Value: o.Internal},
+		{Name: fieldWindow, Value: windowID(x.Settings().Window)},
 	}
-	return store.Change{Bucket: v.exchangeBucket(), Key: x.Name, Value: record(fields, x.Arguments)}
+	return store.Change{Bucket: v.exchangeBucket(), Key: o.Name, Value: record(fields, o.Arguments)}
 }
 
 func (v *VHost) forgetExchange(name string) store.Change {
@@ -67,7 +71,10 @@ func (v *VHost) forgetExchange(name string) store.Change {
 }
 
 func (v *VHost) queueRecord(q queue.Options) store.Change {
-	fields := amqp.Table{{Name: fieldID, Value: int64(q.ID)}, {Name: fieldAutoDelete, Value: q.AutoDelete}}
+	fields := amqp.Table{
+		{Name: fieldID, Value: int64(q.ID)}, {Name: fieldAutoDelete, Value: q.AutoDelete}, {Name: fieldDelayed, Value: q.Delayed},
+		{Name: fieldWindow, Value: windowID(q.Window)},
+	}
 	return store.Change{Bucket: v.queueBucket(), Key: q.Name, Value: record(fields, q.Arguments)}
 }
 
@@ -104,7 +111,7 @@ func bindingKey(source string, b *exchange.Binding) string {
 	return string(key)
 }
 
-// load restores exchanges, queues and bindings, in this order. It runs before anybody else knows the virtual host.
+// load restores exchanges, queues and bindings, in this order, and then what exchanges have by their settings. It runs before anybody else knows the virtual host.
 func (v *VHost) load() error {
 	if err := v.loadRecords(v.exchangeBucket(), v.loadExchange); err != nil {
 		return err
@@ -112,7 +119,10 @@ func (v *VHost) load() error {
 	if err := v.loadQueues(); err != nil {
 		return err
 	}
-	return v.loadBindings()
+	if err := v.loadBindings(); err != nil {
+		return err
+	}
+	return v.settleExchanges()
 }
 
 // loadRecords calls each for every record of a bucket.
@@ -133,11 +143,11 @@ func (v *VHost) loadExchange(name string, fields, arguments amqp.Table) error {
 	return v.restoreExchange(exchange.Options{
 		Name: name, Type: get[string](fields, fieldType), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete),
 		Internal: get[bool](fields, fieldInternal), Arguments: arguments,
-	})
+	}, uint64(get[int64](fields, fieldWindow)))
 }
 
-func (v *VHost) restoreExchange(opts exchange.Options) error {
-	x, err := v.newExchange(opts)
+func (v *VHost) restoreExchange(opts exchange.Options, window uint64) error {
+	x, err := v.newExchange(opts, window)
 	if err != nil {
 		return err
 	}
@@ -158,7 +168,11 @@ func (v *VHost) loadQueues() error {
 	err = v.loadRecords(v.queueBucket(), func(name string, fields, arguments amqp.Table) error {
 		opts := v.completeQueue(queue.Options{
 			Name: name, ID: uint64(get[int64](fields, fieldID)), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete), Arguments: arguments,
+			Delayed: get[bool](fields, fieldDelayed),
 		})
+		if err := v.addWindow(&opts, uint64(get[int64](fields, fieldWindow))); err != nil {
+			return err
+		}
 		state := v.opts.Recovery.claim(opts.ID)
 		q, err := queue.Recover(opts, state, returned[returnedKey(opts.ID)])
 		if err != nil {
@@ -166,6 +180,7 @@ func (v *VHost) loadQueues() error {
 		}
 		if e := v.queues.reserve(name); e != nil {
 			e.bearer.Store(q)
+			v.obey(e, q)
 			e.turn.Unlock()
 		}
 		queues++

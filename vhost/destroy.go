@@ -10,7 +10,7 @@ import (
 // adds its bucket here, or it would be found again by the next virtual host of the name.
 func buckets(name string) []string {
 	v := VHost{opts: Options{Name: name}}
-	return []string{v.bindingBucket(), v.exchangeBucket(), v.queueBucket(), v.returnedBucket()}
+	return []string{v.bindingBucket(), v.exchangeBucket(), v.queueBucket(), v.returnedBucket(), v.parameterBucket()}
 }
 
 // Destroy ends the virtual host: its queues close with their messages, its exchanges and bindings go, and nothing of it is left in the store.
@@ -25,6 +25,7 @@ func (v *VHost) Destroy() error {
 		e.turn.Lock()
 		if x := e.bearer.Load(); x != nil {
 			x.Delete(false)
+			v.dropWindow(x.Settings().Window)
 			v.exchanges.release(x.Name(), e)
 		}
 		e.turn.Unlock()
@@ -52,6 +53,7 @@ func (v *VHost) destroyQueue(e *entry[queue.Queue]) {
 	e.sources = nil
 	if q.Durable() {
 		v.opts.Store.DropQueue(q.Options().ID)
+		v.dropWindow(q.Window())
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)

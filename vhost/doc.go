@@ -10,7 +10,8 @@
 // # Locks
 //
 // A name has a turn, a mutex that is held by whoever changes what the name stands for or which bindings lead to it, over the commit:
-// it keeps the order in memory and on disk the same. Nobody holds two turns, and nobody who only looks takes one. There is no lock over
+// it keeps the order in memory and on disk the same. Nobody holds two turns, but for the queue of an exchange's delayed messages, whose turn
+// is taken inside the exchange's; and nobody who only looks takes one. There is no lock over
 // the whole virtual host.
 //
 // # Blocking

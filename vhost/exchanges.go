@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"errors"
+
 	"leveret/amqp"
 	"leveret/exchange"
 )
@@ -83,10 +85,13 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 	if err := v.checkExchangeLimit(d.Name); err != nil {
 		return false, err
 	}
+	if err := v.checkExtensions(d); err != nil {
+		return false, err
+	}
 	// Made before the name is reserved: the type may refuse the arguments, and then nothing has to be undone.
 	x, err := v.newExchange(exchange.Options{
 		Name: d.Name, Type: d.Type, Durable: d.Durable, AutoDelete: d.AutoDelete, Internal: d.Internal, Arguments: d.Arguments,
-	})
+	}, 0)
 	if err != nil {
 		return false, err
 	}
@@ -99,14 +104,24 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 		v.exchanges.release(d.Name, e)
 		return false, err
 	}
-	if d.Durable {
-		if err := v.opts.Store.Commit(v.exchangeRecord(x.Options())); err != nil {
-			v.exchanges.release(d.Name, e)
-			return false, err
-		}
+	if err := v.storeExchange(x); err != nil {
+		v.exchanges.release(d.Name, e)
+		return false, err
 	}
 	v.announceExchange(e, x)
 	return true, nil
+}
+
+// storeExchange gives a new exchange its settings and makes it durable, if it is to be. After an error nothing of it is left.
+func (v *VHost) storeExchange(x *exchange.Exchange) error {
+	err := v.settleExchange(x, v.exchangePolicy(x.Name()))
+	if err == nil && x.Options().Durable {
+		err = v.opts.Store.Commit(v.exchangeRecord(x))
+	}
+	if err != nil {
+		return errors.Join(err, v.removeDelayQueue(x))
+	}
+	return nil
 }
 
 // checkAlternate looks at the alternate-exchange argument of a new exchange: whoever names one sends there what comes here.
@@ -125,9 +140,21 @@ func (v *VHost) checkAlternate(d ExchangeDeclare, r Rights) error {
 	return r.Write(amqp.ExchangeResource, alternate)
 }
 
-func (v *VHost) newExchange(opts exchange.Options) (*exchange.Exchange, error) {
+// newExchange makes an exchange with what its arguments ask for; window is the number of its window in the store, 0 if that has none yet.
+func (v *VHost) newExchange(opts exchange.Options, window uint64) (*exchange.Exchange, error) {
 	opts.Graph, opts.Resolve = &v.graph, v.alternate
-	return exchange.New(opts)
+	x, err := exchange.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	s := x.Settings()
+	if s.Window, err = v.exchangeWindow(&opts, window); err != nil {
+		return nil, err
+	}
+	if s.Window != nil {
+		x.Apply(s)
+	}
+	return x, nil
 }
 
 // alternate finds an alternate exchange. The default exchange is none: nothing is ever bound to it, and its routing by
@@ -138,6 +165,7 @@ func (v *VHost) alternate(name string) *exchange.Exchange { return v.Exchange([]
 func (v *VHost) announceExchange(e *entry[exchange.Exchange], x *exchange.Exchange) {
 	e.bearer.Store(x)
 	v.graph.Add(1)
+	v.obeyExchange(e, x)
 }
 
 // CheckExchange is the passive exchange.declare: it returns nil if the exchange is there.

@@ -14,3 +14,12 @@ func (p *place) count() int {
 
 // OwnedQueues is how many exclusive queues are on the list of an owner.
 func (v *VHost) OwnedQueues(owner Owner) int { return len(v.owned.of(owner)) }
+
+// PolicyKeys are the keys that policies may have.
+func PolicyKeys() []string {
+	var names []string
+	for i := range policyKeys {
+		names = append(names, policyKeys[i].name)
+	}
+	return names
+}

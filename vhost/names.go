@@ -33,8 +33,9 @@ type shard[T any] struct {
 // entry is a name from the moment a declare reserves it until what it stands for is gone.
 type entry[T any] struct {
 	place
-	bearer atomic.Pointer[T] // what the name stands for; nil while that is being made or deleted
-	gone   chan struct{}     // closed with the release; nil unless somebody may wait for that
+	bearer  atomic.Pointer[T]       // what the name stands for; nil while that is being made or deleted
+	applied atomic.Pointer[Applied] // what the policies said of it last; nil until they were asked
+	gone    chan struct{}           // closed with the release; nil unless somebody may wait for that
 }
 
 // place is what a name is as the destination of bindings.

@@ -119,28 +119,44 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	}
 	if d.Durable { // others never come to the log, and need no number in it
 		opts.ID = v.opts.Store.NextQueueID()
+	}
+	opts = v.completeQueue(opts)
+	if err := v.addWindow(&opts, 0); err != nil {
+		v.queues.release(d.Name, e)
+		return nil, err
+	}
+	if d.Durable {
 		if err := v.opts.Store.Commit(v.queueRecord(opts)); err != nil {
 			v.queues.release(d.Name, e)
 			return nil, err
 		}
 	}
 	// Listed before it is visible: a connection that ends must find all its queues.
-	q := queue.New(v.completeQueue(opts))
+	q := queue.New(opts)
 	if d.Exclusive {
 		v.owned.add(q)
 	}
 	e.bearer.Store(q)
+	v.obey(e, q) // a policy may have changed since the queue was given its settings
 	return q, nil
 }
 
 // completeQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
+	opts.Forwarder, opts.Expired = v, v.retireExpired
 	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
 	kind := v.kindOf(opts)
 	fixed(&opts, kind)
-	opts.Settings = wishes{kind: kind, arguments: opts.Arguments}.settings()
+	opts.Settings = wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}.settings()
 	return opts
+}
+
+// retireExpired takes a queue's name away that has closed itself because nobody used it.
+func (v *VHost) retireExpired(q *queue.Queue) {
+	if err := v.Retire(q); err != nil {
+		v.opts.Log.Error("an expired queue is not removed", "vhost", v.opts.Name, "queue", q.Name(), "error", err)
+	}
 }
 
 // checkDeadLetterExchange looks at that argument of a new queue: whoever names an exchange sends there what was in the queue.
@@ -167,17 +183,17 @@ func (v *VHost) CheckQueue(name string, owner Owner, r Rights) (*queue.Queue, er
 	if err := anyRight(r, amqp.QueueResource, name); err != nil {
 		return nil, err
 	}
+	if q := v.queueNamed(name); q != nil && q.Delayed() {
+		return q, nil // to be looked at
+	}
 	return v.Queue(name, owner)
 }
 
-// Queue finds a queue for a connection that wants to use it. The error is an *amqp.Error: 404, or 405 for the exclusive queue of another.
+// Queue finds a queue for a connection that wants to use it. The error is an *amqp.Error: 404, 405 for the exclusive queue of another, or 403 for
+// the queue of an exchange's delayed messages.
 func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
-	e := v.queues.find(name)
-	if e == nil {
-		return nil, amqp.NoQueue(name, v.opts.Name)
-	}
-	q := e.bearer.Load()
-	if q == nil || q.Closed() {
+	q := v.queueNamed(name)
+	if q == nil {
 		return nil, amqp.NoQueue(name, v.opts.Name)
 	}
 	if err := v.checkOwner(q, owner); err != nil {
@@ -187,19 +203,27 @@ func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
 }
 
 // HasQueue reports whether there is a queue of that name, whoever may use it.
-func (v *VHost) HasQueue(name string) bool {
+func (v *VHost) HasQueue(name string) bool { return v.queueNamed(name) != nil }
+
+// queueNamed finds a queue that is there and has not closed itself, else nil.
+func (v *VHost) queueNamed(name string) *queue.Queue {
 	e := v.queues.find(name)
 	if e == nil {
-		return false
+		return nil
 	}
-	q := e.bearer.Load()
-	return q != nil && !q.Closed()
+	if q := e.bearer.Load(); q != nil && !q.Closed() {
+		return q
+	}
+	return nil
 }
 
-// checkOwner refuses the exclusive queue of another connection.
+// checkOwner refuses the exclusive queue of another connection, and the broker's own.
 //
 // [queue.declare exclusive]
 func (v *VHost) checkOwner(q *queue.Queue, owner Owner) error {
+	if q.Delayed() {
+		return amqp.InternalQueue(q.Name(), v.opts.Name)
+	}
 	if opts := q.Options(); opts.Exclusive && opts.Owner != uint64(owner) {
 		return amqp.LockedQueue(opts.Name, v.opts.Name)
 	}

@@ -80,6 +80,7 @@ func (v *VHost) removeQueue(e *entry[queue.Queue], q *queue.Queue) (loose []*exc
 	err = v.commit(changes)
 	if q.Durable() {
 		v.opts.Store.DropQueue(q.Options().ID)
+		v.dropWindow(q.Window())
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)
@@ -125,7 +126,8 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 	if x.Options().Durable {
 		changes = append(changes, v.forgetExchange(x.Name()))
 	}
-	err = v.commit(changes)
+	err = errors.Join(v.commit(changes), v.removeDelayQueue(x))
+	v.dropWindow(x.Settings().Window)
 	v.exchanges.release(x.Name(), e)
 	e.turn.Unlock() // the destinations have turns of their own, and nobody holds two
 	for i := range bindings {

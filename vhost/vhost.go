@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"leveret/amqp"
+	"leveret/events"
 	"leveret/exchange"
 	"leveret/queue"
 	"leveret/store"
@@ -29,6 +30,8 @@ type Options struct {
 	// Metadata and Limits are what the operator set for this virtual host.
 	Metadata Metadata
 	Limits   Limits
+	// Events are told what happens in the virtual host; nil for nobody.
+	Events *events.Bus
 	// Census counts queues and exchanges together with those of other virtual hosts; nil if there are no others.
 	Census *Census
 }
@@ -44,10 +47,12 @@ type VHost struct {
 	queues    *names[queue.Queue]
 	owned     owned
 	standard  *exchange.Exchange // the default exchange
-	ledger    queue.Ledger       // what the queues did that are gone
+	cycles    cycles
+	ledger    queue.Ledger // what the queues did that are gone
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
-	gone      atomic.Bool // it is being deleted: nothing is made in it any more
+	parameters
+	gone atomic.Bool // it is being deleted: nothing is made in it any more
 }
 
 // predeclared are the exchanges that every virtual host has from its start.
@@ -78,9 +83,12 @@ func New(opts Options) (*VHost, error) {
 	}
 	v.SetMetadata(opts.Metadata)
 	v.SetLimits(opts.Limits)
+	if err := v.loadParameters(); err != nil {
+		return nil, err
+	}
 	for _, x := range predeclared {
 		x.Durable = true
-		if err := v.restoreExchange(x); err != nil {
+		if err := v.restoreExchange(x, 0); err != nil {
 			return nil, err
 		}
 	}

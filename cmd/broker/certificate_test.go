@@ -2,12 +2,16 @@ package main
 
 import (
 	"crypto/tls"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
 
 	"leveret/config"
 )
+
+// quiet is a log that nobody reads.
+var quiet = slog.New(slog.DiscardHandler)
 
 func TestCertificateErrors(t *testing.T) {
 	cert, key := certificate(t, 1)
@@ -21,11 +25,14 @@ func TestCertificateErrors(t *testing.T) {
 		{"good", config.TLS{CertFile: certFile, KeyFile: keyFile}, ""},
 		{"no file", config.TLS{CertFile: certFile + "x", KeyFile: keyFile}, "no such file"},
 		{"another's key", config.TLS{CertFile: certFile, KeyFile: file(t, "other.pem", otherKey)}, "private key does not match"},
+		{"further ones", config.TLS{CertFile: certFile, KeyFile: keyFile, Certificates: []config.Certificate{{CertFile: certFile, KeyFile: keyFile}}}, ""},
+		{"no further file", config.TLS{CertFile: certFile, KeyFile: keyFile, Certificates: []config.Certificate{{CertFile: certFile, KeyFile: "x"}}}, "no such file"},
+		{"no safe cipher", config.TLS{CertFile: certFile, KeyFile: keyFile, Ciphers: []string{"RC4-SHA"}}, "none of RC4-SHA is safe"},
 		{"no authorities", config.TLS{CertFile: certFile, KeyFile: keyFile, VerifyPeer: true, CAFile: certFile + "x"}, "TLS authorities"},
 		{"empty authorities", config.TLS{CertFile: certFile, KeyFile: keyFile, VerifyPeer: true, CAFile: file(t, "ca.pem", "")}, "no certificate in"},
 	}
 	for _, tt := range tests {
-		_, err := newCertificates(tt.files)
+		_, err := newCertificates(tt.files, nil, quiet)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
@@ -43,7 +50,7 @@ func TestClientVerificationModes(t *testing.T) {
 		{false, false, tls.NoClientCert}, {true, false, tls.VerifyClientCertIfGiven}, {true, true, tls.RequireAndVerifyClientCert},
 	} {
 		files.VerifyPeer, files.RequirePeerCert = tt.verify, tt.require
-		c, err := newCertificates(files)
+		c, err := newCertificates(files, nil, quiet)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +65,7 @@ func TestClientVerificationModes(t *testing.T) {
 func TestFailedReloadKeepsTheOld(t *testing.T) {
 	cert, key := certificate(t, 1)
 	files := config.TLS{CertFile: file(t, "cert.pem", cert), KeyFile: file(t, "key.pem", key)}
-	c, err := newCertificates(files)
+	c, err := newCertificates(files, nil, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

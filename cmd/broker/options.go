@@ -16,6 +16,13 @@ func authOptions(c config.Config, s store.Store) auth.Options {
 		DefaultUser:     c.DefaultUser,
 		DefaultPassword: c.DefaultPass,
 		DefaultVHost:    c.DefaultVHost,
+
+		AnonymousUser:     c.AnonymousUser,
+		AnonymousPassword: c.AnonymousPass,
+		CertificateName:   c.CertificateName,
+		FailureLimit:      int(c.FailureLimit),
+		FailureInterval:   c.FailureInterval,
+		TrackSources:      c.TrackSources,
 	}
 }
 
@@ -24,6 +31,8 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o := server.DefaultOptions()
 	o.Addresses = c.AMQPAddrs
 	o.TLSAddresses = c.AMQPSAddrs
+	o.TLSHandshakeTimeout = c.TLSHandshakeTimeout
+	o.ProxyProtocol, o.TrustedProxies = c.ProxyProtocol, c.TrustedProxies
 	o.HandshakeTimeout = c.HandshakeTimeout
 	o.Heartbeat = c.Heartbeat
 	o.FrameMax = c.FrameMax

@@ -25,7 +25,7 @@ func logsIn(t *testing.T, hash string, algorithm auth.Hashing, password string) 
 		t.Error(err)
 		return false
 	}
-	_, err = a.Authenticate("PLAIN", []byte("\x00u\x00"+password), netip.IPv6Loopback())
+	_, err = a.Authenticate("PLAIN", []byte("\x00u\x00"+password), auth.Client{Address: netip.IPv6Loopback()})
 	return err == nil
 }
 

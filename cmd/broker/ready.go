@@ -9,10 +9,12 @@ import (
 
 // addresses are where the broker listens, with the ports that it really has.
 type addresses struct {
-	AMQP    []string `json:"amqp"`
-	AMQPS   []string `json:"amqps"`
-	HTTP    []string `json:"http"`
-	Metrics []string `json:"metrics"`
+	AMQP       []string `json:"amqp"`
+	AMQPS      []string `json:"amqps"`
+	HTTP       []string `json:"http"`
+	HTTPS      []string `json:"https"`
+	Metrics    []string `json:"metrics"`
+	MetricsTLS []string `json:"metrics_tls"`
 }
 
 // writeReadyFile puts the addresses where somebody waits for them. It appears whole or not at all.

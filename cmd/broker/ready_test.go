@@ -11,12 +11,12 @@ func TestReadyFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("left over from the last run, and longer than what comes now, by a good deal of text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	at := addresses{AMQP: []string{"127.0.0.1:5672"}, AMQPS: []string{}, HTTP: []string{}, Metrics: []string{"[::]:15692"}}
+	at := addresses{AMQP: []string{"127.0.0.1:5672"}, AMQPS: []string{}, HTTP: []string{}, HTTPS: []string{}, Metrics: []string{"[::]:15692"}, MetricsTLS: []string{}}
 	if err := writeReadyFile(path, at); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
-	if want := `{"amqp":["127.0.0.1:5672"],"amqps":[],"http":[],"metrics":["[::]:15692"]}` + "\n"; err != nil || string(text) != want {
+	if want := `{"amqp":["127.0.0.1:5672"],"amqps":[],"http":[],"https":[],"metrics":["[::]:15692"],"metrics_tls":[]}` + "\n"; err != nil || string(text) != want {
 		t.Errorf("got %q, %v, want %q", text, err, want)
 	}
 	wantAlone(t, path)

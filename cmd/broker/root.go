@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"leveret/cmd/broker/admin"
+
+	"github.com/spf13/cobra"
+)
 
 // newRootCommand makes the command line anew, so that each test has one of its own: cobra's commands remember what they were given.
 func newRootCommand() *cobra.Command {
@@ -16,6 +20,8 @@ func newRootCommand() *cobra.Command {
 		newPerfCommand(),
 		newConfigCommand(),
 		newStoreCommand(),
+		admin.New(),
+		admin.NewDefinitions(),
 		newHealthCommand(),
 		newHashPasswordCommand(),
 		newVersionCommand(),

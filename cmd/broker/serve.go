@@ -98,15 +98,15 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 
 // node is a running broker: everything that has to be stopped again.
 type node struct {
-	config       config.Config
-	log          *slog.Logger
-	store        store.Store
-	users        *auth.Authenticator
-	server       *server.Server
-	certificates *certificates // nil without TLS addresses
-	memoryLimit  uint64        // bytes from which publishers are held
-	web          webServers
-	failed       chan error // a web server that ended by itself
+	config      config.Config
+	log         *slog.Logger
+	store       store.Store
+	users       *auth.Authenticator
+	server      *server.Server
+	tls         *tlsListeners
+	memoryLimit uint64 // bytes from which publishers are held
+	web         webServers
+	failed      chan error // a web server that ended by itself
 }
 
 // newNode opens the store and reads what is in it. Nobody can connect yet.
@@ -115,7 +115,7 @@ func newNode(c config.Config, log *slog.Logger) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log, store: s, failed: make(chan error, 2)}
+	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount)}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStore())
 	}
@@ -129,11 +129,11 @@ func (n *node) open() (err error) {
 	}
 	n.limitMemory()
 	options := serverOptions(n.config, n.memoryLimit)
-	if len(n.config.AMQPSAddrs) > 0 {
-		if n.certificates, err = newCertificates(n.config.TLS); err != nil {
-			return err
-		}
-		options.TLS = n.certificates.config()
+	if n.tls, err = newTLSListeners(n.config, n.log); err != nil {
+		return err
+	}
+	if n.tls.amqp != nil {
+		options.TLS = n.tls.amqp.config()
 	}
 	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
 	if err == nil && n.server.VHost(n.config.DefaultVHost) == nil {
@@ -161,19 +161,24 @@ func (n *node) start(readyFile string) error {
 	}
 	// From here on everything answers, and only now is anybody told. A script that waits for the file may connect at once.
 	n.server.Serve()
+	n.tls.begin()
 	at := n.addresses()
 	if readyFile != "" {
 		if err := writeReadyFile(readyFile, at); err != nil {
 			return err
 		}
 	}
-	n.log.Info("ready", "amqp", at.AMQP, "amqps", at.AMQPS, "http", at.HTTP, "metrics", at.Metrics, "node", n.config.Node(), "version", version)
+	n.log.Info("ready", "amqp", at.AMQP, "amqps", at.AMQPS, "http", at.HTTP, "https", at.HTTPS,
+		"metrics", at.Metrics, "metrics_tls", at.MetricsTLS, "node", n.config.Node(), "version", version)
 	return nil
 }
 
 // addresses are those of the listeners, not those of the settings: port 0 has become a real one. Lists are empty and never null in JSON.
 func (n *node) addresses() addresses {
-	at := addresses{AMQP: []string{}, AMQPS: []string{}, HTTP: n.web.http.addresses(), Metrics: n.web.metrics.addresses()}
+	at := addresses{
+		AMQP: []string{}, AMQPS: []string{}, HTTP: n.web.http.addresses(), HTTPS: n.web.https.addresses(),
+		Metrics: n.web.metrics.addresses(), MetricsTLS: n.web.metricsTLS.addresses(),
+	}
 	plain, secure := n.server.Addresses()
 	at.AMQP, at.AMQPS = append(at.AMQP, plain...), append(at.AMQPS, secure...)
 	return at
@@ -187,11 +192,9 @@ func (n *node) reload(flags *configFlags, level *slog.LevelVar) {
 	} else {
 		level.Set(levelNamed(loaded.LogLevel))
 	}
-	if n.certificates != nil {
-		if err := n.certificates.reload(); err != nil {
-			n.log.Error("certificate is not read again", "error", err)
-			return
-		}
+	if err := n.tls.reload(); err != nil {
+		n.log.Error("certificate is not read again", "error", err)
+		return
 	}
 	n.log.Info("reloaded", "level", level.Level())
 }
@@ -200,6 +203,7 @@ func (n *node) reload(flags *configFlags, level *slog.LevelVar) {
 func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
+	n.tls.end()
 	err := errors.Join(n.server.Close(ctx), n.web.close(ctx), n.closeStore())
 	n.log.Info("stopped")
 	return err

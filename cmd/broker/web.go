@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -12,8 +14,11 @@ import (
 	"leveret/server"
 )
 
-// webServers are the HTTP server and the one of Prometheus' own.
-type webServers struct{ http, metrics webServer }
+// webServers are the HTTP server and the one of Prometheus' own, each plain and over TLS.
+type webServers struct{ http, https, metrics, metricsTLS webServer }
+
+// webServerCount is how many they are.
+const webServerCount = 4
 
 // listen opens the addresses that are configured. Both serve /metrics.
 func (w *webServers) listen(n *node) error {
@@ -23,15 +28,18 @@ func (w *webServers) listen(n *node) error {
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
 	})
-	if err := w.http.listen(n.config.HTTPAddr, handler, n.failed); err != nil {
-		return err
-	}
-	return w.metrics.listen(n.config.MetricsAddr, handler, n.failed)
+	web := n.server.WebSocket(n.config.WebSocketOrigins, handler)
+	return errors.Join(
+		w.http.listen(n, n.config.HTTPAddr, nil, web),
+		w.https.listen(n, n.config.HTTPSAddr, n.tls.http, web),
+		w.metrics.listen(n, n.config.MetricsAddr, nil, handler),
+		w.metricsTLS.listen(n, n.config.MetricsTLSAddr, n.tls.metrics, handler),
+	)
 }
 
-// close closes both. What the first one needs of the time is not there for the second.
+// close closes all. What the first one needs of the time is not there for the others.
 func (w *webServers) close(ctx context.Context) error {
-	return errors.Join(w.http.close(ctx), w.metrics.close(ctx))
+	return errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx))
 }
 
 // webServer is one HTTP listener. The zero value listens nowhere.
@@ -41,21 +49,28 @@ type webServer struct {
 	done     chan struct{}
 }
 
-// listen serves handler at address, or nothing if that is empty. When the server ends by itself, failed is told why; it must have room.
-func (w *webServer) listen(address string, handler http.Handler, failed chan<- error) (err error) {
+// listen serves handler at address, over TLS if there are certificates, or nothing if the address is empty. When the server ends by itself,
+// the node's failed is told why.
+func (w *webServer) listen(n *node, address string, secure *certificates, handler http.Handler) (err error) {
 	if address == "" {
 		return nil
 	}
 	if w.listener, err = net.Listen("tcp", address); err != nil {
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
+	if secure != nil {
+		w.listener = tls.NewListener(w.listener, secure.config())
+	}
 	// Answers have no time limit here: handlers bound themselves, and a slow reader of a long answer is no harm.
-	w.server = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	w.server = &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // of what clients do wrong
+	}
 	w.done = make(chan struct{})
 	go func() {
 		defer close(w.done)
 		if err := w.server.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) {
-			failed <- fmt.Errorf("serve HTTP: %w", err)
+			n.failed <- fmt.Errorf("serve HTTP: %w", err)
 		}
 	}()
 	return nil

@@ -10,10 +10,12 @@ import (
 	"time"
 )
 
+// testNode is as much of a node as a web server needs.
+func testNode() *node { return &node{log: quiet, failed: make(chan error, 1)} }
+
 func TestWebServerThatIsOff(t *testing.T) {
 	var w webServer
-	failed := make(chan error, 1)
-	if err := w.listen("", http.NotFoundHandler(), failed); err != nil {
+	if err := w.listen(testNode(), "", nil, http.NotFoundHandler()); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.addresses(); got == nil || len(got) != 0 {
@@ -32,7 +34,7 @@ func TestWebServerFinishesRequests(t *testing.T) {
 		<-answer
 		io.WriteString(w, "whole")
 	})
-	if err := w.listen("127.0.0.1:0", handler, make(chan error, 1)); err != nil {
+	if err := w.listen(testNode(), "127.0.0.1:0", nil, handler); err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan string, 1)
@@ -56,7 +58,7 @@ func TestWebServerDoesNotWaitForEver(t *testing.T) {
 		close(begun)
 		<-r.Context().Done() // as long as the client stays
 	})
-	if err := w.listen("127.0.0.1:0", handler, make(chan error, 1)); err != nil {
+	if err := w.listen(testNode(), "127.0.0.1:0", nil, handler); err != nil {
 		t.Fatal(err)
 	}
 	conn, err := net.Dial("tcp", w.addresses()[0])
@@ -78,13 +80,13 @@ func TestWebServerDoesNotWaitForEver(t *testing.T) {
 // TestWebServerThatBreaksIsTold takes the listener away under the server.
 func TestWebServerThatBreaksIsTold(t *testing.T) {
 	var w webServer
-	failed := make(chan error, 1)
-	if err := w.listen("127.0.0.1:0", http.NotFoundHandler(), failed); err != nil {
+	n := testNode()
+	if err := w.listen(n, "127.0.0.1:0", nil, http.NotFoundHandler()); err != nil {
 		t.Fatal(err)
 	}
 	w.listener.Close()
 	select {
-	case err := <-failed:
+	case err := <-n.failed:
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("got %v", err)
 		}

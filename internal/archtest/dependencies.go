@@ -12,17 +12,20 @@ import (
 // homes says where a third-party module may be imported. Each stands in a decision
 // record in docs/decisions; a module without a line here has none.
 var homes = []home{
+	{module: "github.com/coder/websocket", in: []string{"server"}},
 	{module: "github.com/dlclark/regexp2/v2", in: []string{"pattern"}},
+	{module: "github.com/pires/go-proxyproto", in: []string{"server"}},
 	{module: "github.com/prometheus/client_golang", in: []string{"metrics"}},
 	{module: "github.com/prometheus/client_model", in: []string{"metrics"}},
 	{module: "github.com/prometheus/common", in: []string{"metrics"}},
 	{module: "github.com/rabbitmq/amqp091-go", in: []string{"test"}},
-	{module: "github.com/spf13/cobra", in: []string{"cmd/broker"}},
-	{module: "github.com/spf13/pflag", in: []string{"cmd/broker"}},
+	{module: "github.com/spf13/cobra", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
+	{module: "github.com/spf13/pflag", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},
 	{module: "go.uber.org/goleak", tests: true},
 	{module: "golang.org/x/crypto", in: []string{"auth"}},
-	{module: "golang.org/x/sys", in: []string{"server", "store"}},
+	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store"}},
+	{module: "golang.org/x/time", in: []string{"auth"}},
 	{module: "pgregory.net/rapid", tests: true},
 }
 

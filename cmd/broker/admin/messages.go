@@ -1,0 +1,183 @@
+package admin
+
+import (
+	"io"
+	"net/http"
+	"os"
+
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+)
+
+func (s *session) publishCommand() *cobra.Command {
+	v := values{}
+	fields := []field{
+		{name: "exchange", help: "the exchange; empty: the default one, which leads to the queue of the routing key's name"},
+		{name: "routing-key", help: "the routing key", required: true},
+		{name: "payload", help: "the message's body; - reads it from the input", required: true},
+		{name: "payload-encoding", help: "string or base64", fallback: "string"},
+		{name: "properties", key: "properties", help: `properties, {"delivery_mode": 2, "headers": {}}`, kind: object, fallback: "{}"},
+	}
+	cmd := &cobra.Command{
+		Use: "message", Aliases: []string{"messages"}, Short: "Publish one message", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := v.check(fields); err != nil {
+				return err
+			}
+			return s.publish(cmd, v, fields[4])
+		},
+	}
+	v.addFlags(cmd.Flags(), fields)
+	return group("publish", "Publish messages", cmd)
+}
+
+func (s *session) publish(cmd *cobra.Command, v values, properties field) error {
+	headers, err := properties.parse(*v["properties"])
+	if err != nil {
+		return err
+	}
+	payload := *v["payload"]
+	if payload == "-" {
+		read, err := io.ReadAll(cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		payload = string(read)
+	}
+	body := map[string]any{"routing_key": *v["routing-key"], "payload": payload, "payload_encoding": *v["payload-encoding"], "properties": headers}
+	raw, _, err := s.call(cmd.Context(), http.MethodPost, ctl.Path("exchanges", s.vhost, or(*v["exchange"], "amq.default"), "publish"), body)
+	if err != nil {
+		return err
+	}
+	var answer ctl.Object
+	if err := ctl.Decode(raw, &answer); err != nil {
+		return err
+	}
+	if s.json {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	if answer["routed"] == false {
+		return &ctl.Refusal{Reason: "the message went to no queue: nothing is bound to the exchange with that routing key"}
+	}
+	return s.say(cmd, "published")
+}
+
+// messageColumns are what a terminal has room for of a message.
+var messageColumns = []column{{"exchange", "exchange"}, {"routing key", "routing_key"}, {"redelivered", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
+
+func (s *session) getCommand() *cobra.Command {
+	queue, count, mode := "", 1, ""
+	cmd := &cobra.Command{
+		Use: "messages [QUEUE]", Aliases: []string{"message"}, Short: "Get messages from the head of a queue", Args: usage(cobra.MaximumNArgs(1)),
+		Long: "Get messages from the head of a queue. They go back to it, redelivered, unless --ack-mode says otherwise; `broker ctl peek` looks at them\nwithout touching them.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := oneOf(queue, args)
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"count": count, "ackmode": mode, "encoding": "auto"}
+			raw, _, err := s.call(cmd.Context(), http.MethodPost, ctl.Path("queues", s.vhost, name, "get"), body)
+			if err != nil {
+				return err
+			}
+			return s.printMessages(cmd, raw, messageColumns)
+		},
+	}
+	cmd.Flags().StringVar(&queue, "queue", "", "the queue")
+	cmd.Flags().IntVarP(&count, "count", "c", 1, "how many at most")
+	cmd.Flags().StringVarP(&mode, "ack-mode", "a", "ack_requeue_true", "ack_requeue_true, reject_requeue_true, ack_requeue_false or reject_requeue_false")
+	return group("get", "Get messages", cmd)
+}
+
+// oneOf is a name that was given as a flag or as an argument.
+func oneOf(flag string, args []string) (string, error) {
+	if len(args) > 0 {
+		return args[0], nil
+	}
+	if flag == "" {
+		return "", &ctl.UsageError{Text: "the queue's name is missing"}
+	}
+	return flag, nil
+}
+
+func (s *session) printMessages(cmd *cobra.Command, raw []byte, columns []column) error {
+	if s.json {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	var list []ctl.Object
+	if err := ctl.Decode(raw, &list); err != nil {
+		return err
+	}
+	return s.print(cmd.OutOrStdout(), tableOf(list, columns))
+}
+
+func (s *session) purgeCommand() *cobra.Command {
+	queue := ""
+	cmd := &cobra.Command{
+		Use: "queue [NAME]", Aliases: []string{"queues"}, Short: "Drop the ready messages of a queue", Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := oneOf(queue, args)
+			if err != nil {
+				return err
+			}
+			if err := s.remove(cmd.Context(), ctl.Path("queues", s.vhost, name, "contents"), false); err != nil {
+				return err
+			}
+			return s.say(cmd, "queue '%s' is purged", name)
+		},
+	}
+	cmd.Flags().StringVar(&queue, "name", "", "the queue")
+	return group("purge", "Drop messages", cmd)
+}
+
+func (s *session) closeCommand() *cobra.Command {
+	name, user := "", ""
+	one := &cobra.Command{
+		Use: "connection [NAME]", Aliases: []string{"connections"}, Short: "Close a connection by its name", Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if name == "" {
+				return &ctl.UsageError{Text: "the connection's name is missing; see broker ctl list connections"}
+			}
+			if err := s.remove(cmd.Context(), ctl.Path("connections", name), false); err != nil {
+				return err
+			}
+			return s.say(cmd, "connection '%s' is closed", name)
+		},
+	}
+	one.Flags().StringVar(&name, "name", "", "the connection")
+	all := &cobra.Command{
+		Use: "user_connections [USER]", Aliases: []string{"user-connections"}, Short: "Close all connections of a user", Args: usage(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				user = args[0]
+			}
+			if user == "" {
+				return &ctl.UsageError{Text: "the user is missing"}
+			}
+			if err := s.remove(cmd.Context(), ctl.Path("connections", "username", user), false); err != nil {
+				return err
+			}
+			return s.say(cmd, "the connections of '%s' are closed", user)
+		},
+	}
+	all.Flags().StringVar(&user, "username", "", "the user")
+	cmd := group("close", "Close connections", one, all)
+	cmd.PersistentFlags().StringVar(&s.target.Reason, "reason", "Closed via broker ctl", "what clients and the log are told")
+	return cmd
+}
+
+// file opens a file to read, or the input for "-".
+func file(cmd *cobra.Command, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(cmd.InOrStdin()), nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &ctl.UsageError{Text: err.Error()}
+	}
+	return f, nil
+}

@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"leveret/ctl"
+
+	"github.com/spf13/pflag"
+)
+
+// noun is one kind of object that the API lists, and as a rule makes and deletes.
+type noun struct {
+	name, plural string
+	short        string
+	list         string   // path of all; {vhost} in it stands for the one that --vhost names, if it does
+	item         string   // path of one; empty: there is none
+	columns      []column // of the table
+	fields       []field  // what identifies and describes one; those in the path of the item come first
+	readOnly     bool     // the API does not make or delete them
+	query        []field  // of deletions
+	complete     func(body map[string]any)
+}
+
+// column is a column of a table and the path of its value in the object. A title in parentheses is left out where there is no room.
+type column struct{ title, path string }
+
+// field is one flag of a command and what it becomes in the request.
+type field struct {
+	name, key, help string
+	kind            kind
+	required        bool
+	fallback        string
+}
+
+// kind is what a flag's text means.
+type kind uint8
+
+const (
+	text    kind = iota
+	boolean      // true or false
+	number
+	object // a JSON object
+	value  // any JSON, or a text that is none
+	tags   // names with commas between them
+)
+
+// values are the flags of one command line, by the names of their fields.
+type values map[string]*string
+
+// addFlags declares the flags of fields.
+func (v values) addFlags(flags *pflag.FlagSet, fields []field) {
+	for _, f := range fields {
+		if f.name == "vhost" {
+			continue // all commands have it
+		}
+		v[f.name] = flags.String(f.name, f.fallback, f.help)
+		if f.kind == boolean {
+			flags.Lookup(f.name).NoOptDefVal = "true"
+		}
+	}
+}
+
+// check returns an error for the first required field without a value.
+func (v values) check(fields []field) error {
+	for _, f := range fields {
+		if f.required && *v[f.name] == "" {
+			return &ctl.UsageError{Text: "--" + f.name + " is required"}
+		}
+	}
+	return nil
+}
+
+// expand fills values into a path such as /queues/{vhost}/{name}.
+func (v values) expand(path, vhost string) string {
+	var parts []string
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		if name, ok := placeholder(part); ok {
+			part = vhost
+			if name != "vhost" {
+				part = *v[name]
+			}
+		}
+		parts = append(parts, part)
+	}
+	return ctl.Path(parts...)
+}
+
+func placeholder(part string) (name string, ok bool) {
+	name, opened := strings.CutPrefix(part, "{")
+	name, closed := strings.CutSuffix(name, "}")
+	return name, opened && closed
+}
+
+// inPath tells whether a field identifies the object.
+func (n *noun) inPath(f *field) bool { return strings.Contains(n.item, "{"+f.name+"}") }
+
+// identity are the fields that identify one object.
+func (n *noun) identity() []field {
+	var fields []field
+	for _, f := range n.fields {
+		if n.inPath(&f) {
+			f.required = true
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// body is the request that makes the object.
+func (n *noun) body(v values) (map[string]any, error) {
+	body := map[string]any{}
+	for _, f := range n.fields {
+		given := ""
+		if v[f.name] != nil {
+			given = *v[f.name]
+		}
+		if n.inPath(&f) || given == "" && !f.required {
+			continue
+		}
+		parsed, err := f.parse(given)
+		if err != nil {
+			return nil, err
+		}
+		body[f.key] = parsed
+	}
+	if n.complete != nil {
+		n.complete(body)
+	}
+	return body, nil
+}
+
+// parse turns a flag's text into what the API takes.
+func (f *field) parse(given string) (any, error) {
+	switch f.kind {
+	case boolean:
+		on, err := strconv.ParseBool(given)
+		if err != nil {
+			return nil, &ctl.UsageError{Text: "--" + f.name + " is true or false, not " + given}
+		}
+		return on, nil
+	case number:
+		n, err := strconv.ParseInt(given, 10, 64)
+		if err != nil {
+			return nil, &ctl.UsageError{Text: "--" + f.name + " is a number, not " + given}
+		}
+		return n, nil
+	case object:
+		var o map[string]any
+		if err := ctl.Decode([]byte(given), &o); err != nil || o == nil {
+			return nil, &ctl.UsageError{Text: "--" + f.name + ` is a JSON object such as {"x-max-length": 1000}, not ` + given}
+		}
+		return o, nil
+	case value:
+		if json.Valid([]byte(given)) {
+			return json.RawMessage(given), nil
+		}
+	}
+	return given, nil // tags are taken as they are: the API splits them
+}

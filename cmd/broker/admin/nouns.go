@@ -1,0 +1,77 @@
+package admin
+
+// nouns are all kinds of objects.
+var nouns = []noun{
+	{
+		name: "queue", plural: "queues", short: "queues",
+		list: "/queues/{vhost}", item: "/queues/{vhost}/{name}",
+		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"ready", "messages_ready"}, {"unacked", "messages_unacknowledged"},
+			{"consumers", "consumers"}, {"(policy)", "policy"}, {"(state)", "state"}},
+		fields: []field{
+			{name: "name", help: "the queue's name"},
+			{name: "type", key: "type", help: "classic, quorum or stream"},
+			{name: "durable", key: "durable", help: "keep it over a restart", kind: boolean, fallback: "true"},
+			{name: "auto-delete", key: "auto_delete", help: "delete it with its last consumer", kind: boolean, fallback: "false"},
+			{name: "arguments", key: "arguments", help: `further arguments, {"x-max-length": 1000}`, kind: object, fallback: "{}"},
+		},
+		query:    []field{{name: "if-empty", help: "only if it holds no messages", kind: boolean}, {name: "if-unused", help: "only if it has no consumers", kind: boolean}},
+		complete: typeToArgument,
+	},
+	{
+		name: "exchange", plural: "exchanges", short: "exchanges",
+		list: "/exchanges/{vhost}", item: "/exchanges/{vhost}/{name}",
+		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"durable", "durable"}, {"auto-delete", "auto_delete"},
+			{"(internal)", "internal"}, {"(policy)", "policy"}},
+		fields: []field{
+			{name: "name", help: "the exchange's name"},
+			{name: "type", key: "type", help: "direct, fanout, topic, headers, ...", fallback: "direct"},
+			{name: "durable", key: "durable", help: "keep it over a restart", kind: boolean, fallback: "true"},
+			{name: "auto-delete", key: "auto_delete", help: "delete it with its last binding", kind: boolean, fallback: "false"},
+			{name: "internal", key: "internal", help: "clients may not publish to it", kind: boolean, fallback: "false"},
+			{name: "arguments", key: "arguments", help: `further arguments, {"alternate-exchange": "rest"}`, kind: object, fallback: "{}"},
+		},
+		query: []field{{name: "if-unused", help: "only if nothing is bound to it", kind: boolean}},
+	},
+	{
+		name: "binding", plural: "bindings", short: "bindings",
+		list: "/bindings/{vhost}",
+		columns: []column{{"vhost", "vhost"}, {"source", "source"}, {"destination", "destination"}, {"kind", "destination_type"}, {"routing key", "routing_key"},
+			{"arguments", "arguments"}},
+		readOnly: true, // what identifies a binding is in no path: see binding.go
+	},
+	{
+		name: "connection", plural: "connections", short: "connections",
+		list: "/connections", item: "/connections/{name}", readOnly: true,
+		columns: []column{{"name", "name"}, {"user", "user"}, {"vhost", "vhost"}, {"channels", "channels"}, {"state", "state"}, {"(client)", "user_provided_name"}},
+		fields:  []field{{name: "name", help: "the connection's name"}},
+	},
+	{
+		name: "channel", plural: "channels", short: "channels",
+		list: "/channels", item: "/channels/{name}", readOnly: true,
+		columns: []column{{"name", "name"}, {"user", "user"}, {"consumers", "consumer_count"}, {"prefetch", "prefetch_count"}, {"unacked", "messages_unacknowledged"},
+			{"(unconfirmed)", "messages_unconfirmed"}, {"(state)", "state"}},
+		fields: []field{{name: "name", help: "the channel's name"}},
+	},
+	{
+		name: "consumer", plural: "consumers", short: "consumers", list: "/consumers/{vhost}", readOnly: true,
+		columns: []column{{"queue", "queue.name"}, {"tag", "consumer_tag"}, {"channel", "channel_details.name"}, {"prefetch", "prefetch_count"},
+			{"ack", "ack_required"}, {"active", "active"}},
+	},
+	{
+		name: "node", plural: "nodes", short: "nodes: there is one", list: "/nodes", item: "/nodes/{name}", readOnly: true,
+		columns: []column{{"name", "name"}, {"running", "running"}, {"memory", "mem_used"}, {"memory alarm", "mem_alarm"}, {"disk free", "disk_free"},
+			{"disk alarm", "disk_free_alarm"}, {"(sockets)", "sockets_used"}},
+		fields: []field{{name: "name", help: "the node's name"}},
+	},
+}
+
+// typeToArgument: the API knows a queue's type as an argument.
+func typeToArgument(body map[string]any) {
+	if kind, ok := body["type"]; ok {
+		arguments, _ := body["arguments"].(map[string]any)
+		arguments["x-queue-type"] = kind
+		delete(body, "type")
+	}
+}
+
+func init() { nouns = append(nouns, rightsNouns...) }

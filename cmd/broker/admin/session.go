@@ -1,0 +1,134 @@
+// Package admin is `broker ctl` and `broker definitions`: the administration of a broker over its HTTP API. Commands are named as in rabbitmqadmin's second
+// version where it has them. What there is to list, declare and delete stands in one table of nouns; what is more than that has a file of its own.
+//
+// Commands print to their cobra output and return errors that know their exit code (see [ctl.ExitCode]).
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// session is what all commands of one command line share: who calls which broker, and how answers are shown. Its fields are flags, read when a command runs.
+type session struct {
+	target  ctl.Options
+	vhost   string
+	json    bool
+	quiet   bool
+	timeout time.Duration
+	width   int
+
+	flags *pflag.FlagSet
+}
+
+// defaultURL is where a broker on this machine listens without any configuration.
+const defaultURL = "http://127.0.0.1:15672"
+
+// addFlags declares the flags that all commands have. The environment gives their defaults, so that a script names the broker once.
+func (s *session) addFlags(flags *pflag.FlagSet) {
+	s.flags = flags
+	flags.StringVar(&s.target.URL, "url", or(os.Getenv("LEVERET_URL"), defaultURL), "URL of the HTTP API; LEVERET_URL")
+	flags.StringVarP(&s.target.User, "user", "u", or(os.Getenv("LEVERET_USER"), "guest"), "user; LEVERET_USER")
+	flags.StringVar(&s.target.Password, "password", "", "password; LEVERET_PASSWORD (default guest)")
+	flags.StringVar(&s.target.CAFile, "ca-file", os.Getenv("LEVERET_CA_FILE"), "file of certificates to trust; LEVERET_CA_FILE")
+	flags.BoolVar(&s.target.Insecure, "insecure", false, "trust any certificate")
+	flags.StringVarP(&s.vhost, "vhost", "V", or(os.Getenv("LEVERET_VHOST"), "/"), "virtual host; LEVERET_VHOST")
+	flags.BoolVar(&s.json, "json", false, "print what the API answers, as JSON")
+	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print results only")
+	flags.DurationVar(&s.timeout, "timeout", 30*time.Second, "longest wait for an answer")
+	flags.IntVar(&s.width, "width", 0, "width of tables in characters (default: the terminal's, or any)")
+}
+
+func or(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}
+
+// client makes the client that the flags describe. The password's default is no default of the flag, or help would show it.
+func (s *session) client() (*ctl.Client, error) {
+	target := s.target
+	if target.Password == "" {
+		target.Password = or(os.Getenv("LEVERET_PASSWORD"), "guest")
+	}
+	return ctl.New(target)
+}
+
+// call is one request within the time limit.
+func (s *session) call(ctx context.Context, method, path string, body any) (answer []byte, created bool, err error) {
+	client, err := s.client()
+	if err != nil {
+		return nil, false, err
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return client.Call(ctx, method, path, body)
+}
+
+// get asks for a path; raw is the answer as it came.
+func (s *session) get(ctx context.Context, path string, into any) (raw []byte, err error) {
+	raw, _, err = s.call(ctx, http.MethodGet, path, nil)
+	if err == nil {
+		err = ctl.Decode(raw, into)
+	}
+	return raw, err
+}
+
+// printJSON prints an answer as it came, but indented.
+func printJSON(out io.Writer, raw []byte) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return fmt.Errorf("the broker's answer is no JSON: %w", err)
+	}
+	b.WriteByte('\n')
+	_, err := b.WriteTo(out)
+	return err
+}
+
+// say tells what was done, unless nobody wants to know.
+func (s *session) say(cmd *cobra.Command, format string, args ...any) error {
+	if s.quiet || s.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...)
+	return err
+}
+
+// print prints a table.
+func (s *session) print(out io.Writer, t *ctl.Table) error {
+	t.Width = s.width
+	if t.Width == 0 {
+		t.Width = terminalWidth(out)
+	}
+	if s.quiet {
+		t.Header = nil
+	}
+	return t.Write(out)
+}
+
+// terminalWidth is 0 for what is no terminal: files and pipes take lines of any length.
+func terminalWidth(out io.Writer) int {
+	file, ok := out.(*os.File)
+	if !ok {
+		return 0
+	}
+	width := windowWidth(file)
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
+		return columns
+	}
+	return width
+}

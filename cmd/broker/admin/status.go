@@ -1,0 +1,132 @@
+package admin
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+)
+
+func (s *session) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Aliases: []string{"overview"}, Short: "Tell how the broker is", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.status(cmd) },
+	}
+}
+
+// status puts the overview and the node together.
+func (s *session) status(cmd *cobra.Command) error {
+	var overview ctl.Object
+	raw, err := s.get(cmd.Context(), "/overview", &overview)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	var node ctl.Object
+	if _, err := s.get(cmd.Context(), ctl.Path("nodes", overview.Text("node")), &node); err != nil {
+		return err
+	}
+	return s.print(cmd.OutOrStdout(), statusTable(overview, node))
+}
+
+func statusTable(overview, node ctl.Object) *ctl.Table {
+	t := new(ctl.Table)
+	line := func(title, format string, args ...any) {
+		t.Rows = append(t.Rows, []string{title, fmt.Sprintf(format, args...)})
+	}
+	line("node", "%s", overview.Text("node"))
+	line("product", "%s %s", overview.Text("product_name"), overview.Text("product_version"))
+	line("up", "%v", (time.Duration(node.Number("uptime")) * time.Millisecond).Round(time.Second))
+	line("memory", "%s of %s%s", ctl.Bytes(node.Number("mem_used")), ctl.Bytes(node.Number("mem_limit")), alarm(node["mem_alarm"]))
+	line("disk free", "%s, at least %s%s", ctl.Bytes(node.Number("disk_free")), ctl.Bytes(node.Number("disk_free_limit")), alarm(node["disk_free_alarm"]))
+	line("sockets", "%s of %s", node.Text("sockets_used"), node.Text("sockets_total"))
+	for _, kind := range []string{"connections", "channels", "exchanges", "queues", "consumers"} {
+		line(kind, "%s", overview.Text("object_totals."+kind))
+	}
+	line("messages", "%.0f ready, %.0f unacked", overview.Number("queue_totals.messages_ready"), overview.Number("queue_totals.messages_unacknowledged"))
+	line("published", "%.0f/s", overview.Number("message_stats.publish_details.rate"))
+	line("delivered", "%.0f/s", overview.Number("message_stats.deliver_get_details.rate"))
+	listeners, _ := overview["listeners"].([]any)
+	for _, l := range listeners {
+		l, _ := l.(map[string]any)
+		line("listener", "%s %s", ctl.Text(l["protocol"]), net.JoinHostPort(ctl.Text(l["ip_address"]), ctl.Text(l["port"])))
+	}
+	return t
+}
+
+func alarm(on any) string {
+	if on == true {
+		return ", ALARM: publishers are held"
+	}
+	return ""
+}
+
+func (s *session) alarmsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "alarms", Short: "Tell which alarms hold publishers; exit code 65 if any does", Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd, "no alarms", "alarms") },
+	}
+}
+
+// checks are the health checks of the API.
+var checks = []struct{ name, short, argument string }{
+	{"alarms", "no alarm anywhere", ""},
+	{"local_alarms", "no alarm on this node", ""},
+	{"virtual_hosts", "all virtual hosts run", ""},
+	{"ready_to_serve_clients", "clients are let in", ""},
+	{"is_in_service", "the node is in service", ""},
+	{"port_listener", "something listens on a port", "PORT"},
+	{"protocol_listener", "something listens for a protocol", "PROTOCOL"},
+	{"certificate_expiration", "no certificate ends soon", "WITHIN UNIT"},
+}
+
+func (s *session) healthCommand() *cobra.Command {
+	cmd := group("health_check", "Ask for the broker's health; exit code 65 if it is bad")
+	cmd.Aliases = []string{"health", "health-check"}
+	cmd.Args = usage(cobra.NoArgs)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return s.check(cmd, "ok", "ready-to-serve-clients") }
+	for _, c := range checks {
+		path := strings.ReplaceAll(c.name, "_", "-")
+		cmd.AddCommand(&cobra.Command{
+			Use: strings.TrimSpace(c.name + " " + c.argument), Aliases: names(c.name, path), Short: "Check that " + c.short, Args: usage(cobra.ExactArgs(len(strings.Fields(c.argument)))),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return s.check(cmd, "ok", append([]string{path}, args...)...)
+			},
+		})
+	}
+	return cmd
+}
+
+// check asks one health check.
+func (s *session) check(cmd *cobra.Command, well string, parts ...string) error {
+	raw, _, err := s.call(cmd.Context(), http.MethodGet, "/health/checks"+ctl.Path(parts...), nil)
+	if err != nil {
+		return unhealthy(err)
+	}
+	if s.json {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	return s.say(cmd, "%s", well)
+}
+
+// unhealthy adds the alarms to a check's reason, which only says that there are some.
+func unhealthy(err error) error {
+	refused, ok := err.(*ctl.Refusal)
+	if !ok {
+		return err
+	}
+	var answer struct{ Alarms []ctl.Object }
+	if ctl.Decode(refused.Body, &answer) == nil {
+		for _, a := range answer.Alarms {
+			refused.Reason += ": " + a.Text("resource") + " on " + a.Text("node")
+		}
+	}
+	return refused
+}

@@ -1,0 +1,119 @@
+package admin_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// answers are what the API says of a small broker.
+var answers = map[string]string{
+	"GET /queues": `[
+		{"vhost":"/","name":"jobs","type":"classic","messages":1234580,"messages_ready":1234567,"messages_unacknowledged":13,"consumers":3,"state":"running","policy":"short-ones",
+		 "message_stats":{"publish_details":{"rate":1500.2},"deliver_get_details":{"rate":1499.8},"ack_details":{"rate":1499.8}}},
+		{"vhost":"production","name":"orders.eu-central-1.billing.retries.delayed.thirty-minutes","type":"quorum","messages":0,"messages_ready":0,"messages_unacknowledged":0,"consumers":0,
+		 "state":"running","policy":null},
+		{"vhost":"/","name":"amq.gen-x\u001b[2Jy","type":"classic","messages":1,"messages_ready":1,"messages_unacknowledged":0,"consumers":1,"state":"running"}]`,
+	"GET /connections":     `[{"name":"172.18.0.5:51234 -> 172.18.0.2:5672","user":"app","vhost":"/","channels":2,"state":"running","user_provided_name":"order-service"}]`,
+	"GET /bindings":        `[{"vhost":"/","source":"orders","destination":"jobs","destination_type":"queue","routing_key":"order.*.created","arguments":{}}]`,
+	"GET /users":           `[{"name":"guest","tags":["administrator"],"limits":{}},{"name":"app","tags":[],"limits":{"max-connections":10}}]`,
+	"GET /policies":        `[{"vhost":"/","name":"short-ones","pattern":"^jobs","apply-to":"queues","priority":0,"definition":{"max-length":1000000,"overflow":"reject-publish"}}]`,
+	"GET /queues/%2F/jobs": `{"vhost":"/","name":"jobs","type":"classic","durable":true,"arguments":{"x-max-priority":5},"messages_ready":3,"policy":null,"consumer_details":[]}`,
+	"POST /queues/%2F/jobs/get": `[{"exchange":"","routing_key":"jobs","redelivered":false,"message_count":2,"payload":"{\"task\":\"resize\"}","payload_encoding":"string",
+		"properties":{"delivery_mode":2,"headers":{"attempt":1}}}]`,
+	"GET /overview": `{"node":"leveret@prod-1","product_name":"RabbitMQ","product_version":"4.3.6","object_totals":{"connections":4,"channels":7,"exchanges":9,"queues":2,"consumers":3},
+		"queue_totals":{"messages_ready":1234567,"messages_unacknowledged":13},"message_stats":{"publish_details":{"rate":1500.2},"deliver_get_details":{"rate":1499.8}},
+		"listeners":[{"protocol":"amqp","ip_address":"::","port":5672},{"protocol":"http","ip_address":"::","port":15672}]}`,
+	"GET /nodes/leveret@prod-1": `{"uptime":93784000,"mem_used":52428800,"mem_limit":1288490189,"mem_alarm":false,"disk_free":41231686041,"disk_free_limit":50000000,"disk_free_alarm":true,
+		"sockets_used":4,"sockets_total":1048576}`,
+}
+
+// TestTables compares what commands print, in terminals of two widths, with golden files.
+func TestTables(t *testing.T) {
+	a := newAPI(t, answers)
+	tests := []struct{ name, args string }{
+		{"queues", "list queues"},
+		{"queues-columns", "list queues --columns name,messages,message_stats.publish_details.rate --sort messages"},
+		{"connections", "list connections"},
+		{"bindings", "list bindings"},
+		{"users", "list users"},
+		{"policies", "list policies"},
+		{"show-queue", "show queue jobs"},
+		{"messages", "get messages jobs"},
+		{"status", "status"},
+	}
+	for _, tt := range tests {
+		for _, width := range []string{"80", "120"} {
+			output, code := a.run("", append(strings.Fields(tt.args), "--width", width)...)
+			if code != 0 {
+				t.Errorf("%s: exit code %d, %s", tt.name, code, output)
+			}
+			compare(t, filepath.Join("testdata", tt.name+"-"+width+".txt"), output)
+			for line := range strings.Lines(output) {
+				if n := utf8.RuneCountInString(line) - 1; width == "80" && n > 80 || n > 120 {
+					t.Errorf("%s: a line of %d characters: %s", tt.name, n, line)
+				}
+			}
+		}
+	}
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != got {
+		t.Errorf("%s: got\n%s\nwant\n%s\n%v", file, got, want, err)
+	}
+}
+
+// TestWatch: each look is a table, the longest queue first, and a terminal is not cleared where there is none.
+func TestWatch(t *testing.T) {
+	output, code := newAPI(t, answers).run("", "watch", "--interval", "1ms", "--rounds", "2", "--top", "2", "--width", "80")
+	if code != 0 || strings.Count(output, "3 queues, 1234568 ready, 13 unacked") != 2 || strings.Contains(output, "\x1b") {
+		t.Errorf("exit code %d, %q", code, output)
+	}
+	if lines := strings.Split(output, "\n"); len(lines) < 5 || !strings.HasPrefix(lines[3], "jobs ") || strings.Contains(output, "billing") {
+		t.Errorf("%s", output)
+	}
+	if output, code := newAPI(t, nil).run("", "watch"); code != 65 {
+		t.Errorf("a broker that refuses: exit code %d, %q", code, output)
+	}
+}
+
+// TestJSON: what the API answers comes out as it is.
+func TestJSON(t *testing.T) {
+	a := newAPI(t, map[string]string{"GET /queues": `[{"z":1.50,"a":[]}]`, "GET /queues/%2F/jobs": `{"z":1,"a":2}`, "GET /overview": `{"x":1}`,
+		"GET /health/checks/alarms": `{"status":"ok"}`, "POST /exchanges/%2F/amq.default/publish": `{"routed":false}`})
+	for args, want := range map[string]string{
+		"list queues":     "[\n  {\n    \"z\": 1.50,\n    \"a\": []\n  }\n]\n",
+		"show queue jobs": "{\n  \"z\": 1,\n  \"a\": 2\n}\n",
+		"status":          "{\n  \"x\": 1\n}\n",
+		"alarms":          "{\n  \"status\": \"ok\"\n}\n",
+		"delete queue q":  "",
+		"watch -n 1":      `[{"z":1.50,"a":[]}]` + "\n",
+		"publish message --routing-key q --payload x": "{\n  \"routed\": false\n}\n",
+	} {
+		if output, code := a.run("", append(strings.Fields(args), "--json")...); output != want || code != 0 {
+			t.Errorf("%s: %q, exit code %d, want %q", args, output, code, want)
+		}
+	}
+}
+
+// TestAlarms: the check names what is short.
+func TestAlarms(t *testing.T) {
+	a := newAPI(t, map[string]string{"GET /health/checks/alarms": `503 {"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[{"node":"leveret@h","resource":"memory"}]}`})
+	want := "error: There are alarms in effect in the cluster: memory on leveret@h\n"
+	if output, code := a.run("", "alarms"); output != want || code != 65 {
+		t.Errorf("%q, exit code %d", output, code)
+	}
+}

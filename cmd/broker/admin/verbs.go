@@ -1,0 +1,268 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+)
+
+// New makes `broker ctl`.
+func New() *cobra.Command {
+	s := new(session)
+	cmd := group("ctl", "Administer a broker over its HTTP API")
+	cmd.Long = "Administer a broker over its HTTP API, this one or one that is far away.\n\n" +
+		"Tables fit the terminal; --json prints what the API answers, for scripts. Exit codes: 0 done, 64 the command line is wrong,\n" +
+		"65 the broker refuses, 69 it does not answer, 70 it has a fault, 75 it did not answer in time."
+	s.addFlags(cmd.PersistentFlags())
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.AddCommand(s.statusCommand(), s.listCommand(), s.showCommand(), s.declareCommand(), s.deleteCommand(), s.publishCommand(),
+		s.getCommand(), s.purgeCommand(), s.closeCommand(), s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.definitionsCommand())
+	return cmd
+}
+
+// NewDefinitions makes `broker definitions`, which is `broker ctl definitions` where people look for it.
+func NewDefinitions() *cobra.Command {
+	s := new(session)
+	cmd := s.definitionsCommand()
+	s.addFlags(cmd.PersistentFlags())
+	cmd.SetFlagErrorFunc(flagError)
+	return cmd
+}
+
+func flagError(_ *cobra.Command, err error) error { return &ctl.UsageError{Text: err.Error()} }
+
+// usage makes cobra's checks of arguments errors of usage.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return &ctl.UsageError{Text: err.Error() + "; see " + cmd.CommandPath() + " --help"}
+		}
+		return nil
+	}
+}
+
+// group makes a command that has no work but those below it: a word that none of them is called by is an error.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: usage(cobra.NoArgs), RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// names are what a noun may be called by besides its first name.
+func names(first, second string) []string {
+	all := []string{second, strings.ReplaceAll(first, "_", "-"), strings.ReplaceAll(second, "_", "-")}
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == first })
+}
+
+func (s *session) listCommand() *cobra.Command {
+	cmd := group("list", "List objects of a kind")
+	for i := range nouns {
+		n := &nouns[i]
+		var columns, sort []string
+		list := &cobra.Command{
+			Use: n.plural, Aliases: names(n.plural, n.name), Short: "List " + n.short, Args: usage(cobra.NoArgs),
+			RunE: func(cmd *cobra.Command, _ []string) error { return s.list(cmd, n, columns, sort) },
+		}
+		list.Flags().StringSliceVar(&columns, "columns", nil, "fields to show, as the API calls them: name,messages,message_stats.publish")
+		list.Flags().StringSliceVar(&sort, "sort", nil, "fields to sort by")
+		cmd.AddCommand(list)
+	}
+	return cmd
+}
+
+// list prints a table of objects: of all virtual hosts, unless the command line names one.
+func (s *session) list(cmd *cobra.Command, n *noun, names, sort []string) error {
+	path := strings.TrimSuffix(n.list, "/{vhost}")
+	if path != n.list && s.vhostGiven() {
+		path = values{}.expand(n.list, s.vhost)
+	}
+	var found []ctl.Object
+	raw, err := s.get(cmd.Context(), path, &found)
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	columns := n.columns
+	if len(names) > 0 {
+		columns = nil
+		for _, name := range names {
+			columns = append(columns, column{name, name})
+		}
+	}
+	ctl.Sort(found, sort...)
+	return s.print(cmd.OutOrStdout(), tableOf(found, columns))
+}
+
+// vhostGiven tells whether a virtual host was named at all.
+func (s *session) vhostGiven() bool {
+	return s.flags.Changed("vhost") || os.Getenv("LEVERET_VHOST") != ""
+}
+
+// tableOf is a table of objects. A column whose values are all numbers stands at the right.
+func tableOf(objects []ctl.Object, columns []column) *ctl.Table {
+	t := &ctl.Table{Right: make([]bool, len(columns)), Spare: make([]bool, len(columns))}
+	for i, c := range columns {
+		t.Spare[i] = strings.HasPrefix(c.title, "(")
+		t.Header = append(t.Header, strings.ToUpper(strings.Trim(c.title, "()")))
+		t.Right[i] = len(objects) > 0 && !slices.ContainsFunc(objects, func(o ctl.Object) bool { return !isNumber(o.At(c.path)) })
+	}
+	for _, o := range objects {
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = o.Text(c.path)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func isNumber(v any) bool {
+	_, err := strconv.ParseFloat(ctl.Text(v), 64)
+	return err == nil || v == nil
+}
+
+// verb makes the commands of one verb for all nouns that have it. Each takes what identifies an object as arguments or as flags.
+func (s *session) verb(use, short string, has func(*noun) bool, fields func(*noun) []field, run func(cmd *cobra.Command, n *noun, v values) error) *cobra.Command {
+	verb := group(use, short)
+	for i := range nouns {
+		n := &nouns[i]
+		if !has(n) {
+			continue
+		}
+		v := values{}
+		identity := n.identity()
+		cmd := &cobra.Command{
+			Use: n.name + arguments(identity), Aliases: names(n.name, n.plural), Short: short + ": " + n.name, Args: usage(cobra.MaximumNArgs(len(identity))),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				for i, arg := range args {
+					*v[identity[i].name] = arg
+				}
+				if err := v.check(identity); err != nil {
+					return err
+				}
+				return run(cmd, n, v)
+			},
+		}
+		v.addFlags(cmd.Flags(), identity)
+		v.addFlags(cmd.Flags(), slices.DeleteFunc(slices.Clone(fields(n)), func(f field) bool { return v[f.name] != nil }))
+		verb.AddCommand(cmd)
+	}
+	return verb
+}
+
+// arguments is how help shows what identifies an object.
+func arguments(identity []field) string {
+	var b strings.Builder
+	for _, f := range identity {
+		b.WriteString(" [" + strings.ToUpper(f.name) + "]")
+	}
+	return b.String()
+}
+
+func (s *session) showCommand() *cobra.Command {
+	return s.verb("show", "Show everything about one object", func(n *noun) bool { return n.item != "" }, func(*noun) []field { return nil }, s.show)
+}
+
+// show prints an object, a line a field.
+func (s *session) show(cmd *cobra.Command, n *noun, v values) error {
+	var found any
+	raw, err := s.get(cmd.Context(), v.expand(n.item, s.vhost), &found)
+	if err != nil {
+		return err
+	}
+	fields, isObject := found.(map[string]any)
+	if s.json || !isObject {
+		return printJSON(cmd.OutOrStdout(), raw)
+	}
+	return s.print(cmd.OutOrStdout(), properties(fields))
+}
+
+// properties is a table of an object's fields by name; what is empty is left out.
+func properties(fields ctl.Object) *ctl.Table {
+	t := new(ctl.Table)
+	for name, v := range fields {
+		if shown := ctl.Text(v); shown != "" {
+			t.Rows = append(t.Rows, []string{name, shown})
+		}
+	}
+	slices.SortFunc(t.Rows, slices.Compare[[]string])
+	return t
+}
+
+func (s *session) declareCommand() *cobra.Command {
+	cmd := s.verb("declare", "Declare an object, or change it", func(n *noun) bool { return n.item != "" && !n.readOnly },
+		func(n *noun) []field { return n.fields }, s.declare)
+	cmd.AddCommand(s.declareBindingCommand())
+	return cmd
+}
+
+func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
+	if err := v.check(n.fields); err != nil {
+		return err
+	}
+	body, err := n.body(v)
+	if err != nil {
+		return err
+	}
+	_, created, err := s.call(cmd.Context(), http.MethodPut, v.expand(n.item, s.vhost), body)
+	if err != nil {
+		return err
+	}
+	if created {
+		return s.say(cmd, "%s %s created", n.name, v.title(n))
+	}
+	return s.say(cmd, "%s %s is there", n.name, v.title(n))
+}
+
+// title is what an object is called in messages.
+func (v values) title(n *noun) string {
+	var parts []string
+	for _, f := range n.identity() {
+		parts = append(parts, "'"+*v[f.name]+"'")
+	}
+	return strings.Join(parts, " ")
+}
+
+func (s *session) deleteCommand() *cobra.Command {
+	missing := field{name: "idempotently", help: "no error if there is none", kind: boolean, fallback: "false"}
+	cmd := s.verb("delete", "Delete an object", func(n *noun) bool { return n.item != "" && !n.readOnly },
+		func(n *noun) []field { return append(slices.Clone(n.query), missing) }, s.delete)
+	cmd.AddCommand(s.deleteBindingCommand())
+	return cmd
+}
+
+func (s *session) delete(cmd *cobra.Command, n *noun, v values) error {
+	query := url.Values{}
+	for _, f := range n.query {
+		if *v[f.name] == "true" {
+			query.Set(f.name, "true")
+		}
+	}
+	path := v.expand(n.item, s.vhost)
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	if err := s.remove(cmd.Context(), path, *v["idempotently"] == "true"); err != nil {
+		return err
+	}
+	return s.say(cmd, "%s %s deleted", n.name, v.title(n))
+}
+
+// remove deletes what stands at a path.
+func (s *session) remove(ctx context.Context, path string, mayLack bool) error {
+	_, _, err := s.call(ctx, http.MethodDelete, path, nil)
+	if mayLack && ctl.IsMissing(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package admin_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"leveret/cmd/broker/admin"
+)
+
+// TestRequests: what each command asks of the API.
+func TestRequests(t *testing.T) {
+	bindings := `[{"routing_key":"a.*","arguments":{},"properties_key":"a.%2A"},{"routing_key":"","arguments":{"x-match":"any"},"properties_key":"~hash"}]`
+	a := newAPI(t, map[string]string{
+		"PUT /queues/%2F/jobs":                               "201 ",
+		"POST /exchanges/%2F/amq.default/publish":            `{"routed":true}`,
+		"POST /exchanges/v/orders/publish":                   `{"routed":false}`,
+		"POST /queues/%2F/jobs/get":                          `[]`,
+		"GET /bindings/%2F/e/orders/q/jobs":                  bindings,
+		"GET /health/checks/alarms":                          `{"status":"ok"}`,
+		"GET /health/checks/ready-to-serve-clients":          `{"status":"ok"}`,
+		"GET /health/checks/port-listener/5672":              `{"status":"ok"}`,
+		"DELETE /queues/%2F/none":                            `404 {"error":"not_found","reason":"Not Found"}`,
+		"DELETE /queues/%2F/busy?if-empty=true":              `400 {"error":"bad_request","reason":"queue 'busy' in vhost '/' not empty"}`,
+		"POST /definitions":                                  "204 ",
+		"GET /health/checks/certificate-expiration/1/months": `503 {"status":"failed","reason":"Certificates expiring"}`,
+	})
+	tests := []struct {
+		args, want, output string
+		code               int
+	}{
+		{"declare queue jobs", `PUT /queues/%2F/jobs {"arguments":{},"auto_delete":false,"durable":true}`, "queue 'jobs' created\n", 0},
+		{"declare queue --name jobs --type quorum --arguments {\"x-max-length\":9007199254740993}",
+			`PUT /queues/%2F/jobs {"arguments":{"x-max-length":9007199254740993,"x-queue-type":"quorum"},"auto_delete":false,"durable":true}`, "queue 'jobs' created\n", 0},
+		{"declare queue a/b --durable=false --auto-delete -V v", `PUT /queues/v/a%2Fb {"arguments":{},"auto_delete":true,"durable":false}`, "queue 'a/b' is there\n", 0},
+		{"declare exchange orders --type topic -q", `PUT /exchanges/%2F/orders {"arguments":{},"auto_delete":false,"durable":true,"internal":false,"type":"topic"}`, "", 0},
+		{"declare binding --source orders --destination jobs --routing-key a.*", `POST /bindings/%2F/e/orders/q/jobs {"arguments":{},"routing_key":"a.*"}`, "'jobs' is bound to 'orders'\n", 0},
+		{"declare binding --source orders --destination x --destination-type exchange", `POST /bindings/%2F/e/orders/e/x {"arguments":{},"routing_key":""}`, "'x' is bound to 'orders'\n", 0},
+		{"delete binding --source orders --destination jobs --routing-key a.*", "GET /bindings/%2F/e/orders/q/jobs\nDELETE /bindings/%2F/e/orders/q/jobs/a.%252A", "'jobs' is not bound to 'orders' any more\n", 0},
+		{"delete binding --source orders --destination jobs --arguments {\"x-match\":\"any\"}", "GET /bindings/%2F/e/orders/q/jobs\nDELETE /bindings/%2F/e/orders/q/jobs/~hash", "'jobs' is not bound to 'orders' any more\n", 0},
+		{"delete binding --source orders --destination jobs --routing-key b", "GET /bindings/%2F/e/orders/q/jobs", "error: there is no such binding: bindings/%2F/e/orders/q/jobs\n", 65},
+		{"declare user app --new-password secret --tags monitoring,management", `PUT /users/app {"password":"secret","tags":"monitoring,management"}`, "user 'app' is there\n", 0},
+		{"declare user app", `PUT /users/app {"tags":""}`, "user 'app' is there\n", 0},
+		{"declare vhost v --default-queue-type quorum --tracing", `PUT /vhosts/v {"default_queue_type":"quorum","tracing":true}`, "vhost 'v' is there\n", 0},
+		{"declare permissions app --configure ^a --write .* --read .*", `PUT /permissions/%2F/app {"configure":"^a","read":".*","write":".*"}`, "permissions 'app' is there\n", 0},
+		{"declare topic-permission app --exchange e --write w --read r", `PUT /topic-permissions/%2F/app {"exchange":"e","read":"r","write":"w"}`, "topic_permission 'app' is there\n", 0},
+		{"declare policy short --pattern ^jobs --definition {\"max-length\":10} --priority 3", `PUT /policies/%2F/short {"apply-to":"all","definition":{"max-length":10},"pattern":"^jobs","priority":3}`, "policy 'short' is there\n", 0},
+		{"declare operator_policy p --pattern . --definition {\"expires\":1}", `PUT /operator-policies/%2F/p {"apply-to":"all","definition":{"expires":1},"pattern":".","priority":0}`, "operator_policy 'p' is there\n", 0},
+		{"declare parameter up --component federation-upstream --value {\"uri\":\"amqp://x\"}", `PUT /parameters/federation-upstream/%2F/up {"value":{"uri":"amqp://x"}}`, "parameter 'up' 'federation-upstream' is there\n", 0},
+		{"declare global_parameter cluster_name --value text", `PUT /global-parameters/cluster_name {"value":"text"}`, "global_parameter 'cluster_name' is there\n", 0},
+		{"declare vhost_limit max-queues --value 10 -V v", `PUT /vhost-limits/v/max-queues {"value":10}`, "vhost_limit 'max-queues' is there\n", 0},
+		{"declare user_limit app max-connections --value -1", `PUT /user-limits/app/max-connections {"value":-1}`, "user_limit 'app' 'max-connections' is there\n", 0},
+		{"delete queue jobs", "DELETE /queues/%2F/jobs", "queue 'jobs' deleted\n", 0},
+		{"delete queue none", "DELETE /queues/%2F/none", "error: not found: /queues/%2F/none\n", 65},
+		{"delete queue none --idempotently", "DELETE /queues/%2F/none", "queue 'none' deleted\n", 0},
+		{"delete queue busy --if-empty", "DELETE /queues/%2F/busy?if-empty=true", "error: queue 'busy' in vhost '/' not empty\n", 65},
+		{"delete permissions app", "DELETE /permissions/%2F/app", "permissions 'app' deleted\n", 0},
+		{"publish message --routing-key jobs --payload hello --properties {\"delivery_mode\":2}",
+			`POST /exchanges/%2F/amq.default/publish {"payload":"hello","payload_encoding":"string","properties":{"delivery_mode":2},"routing_key":"jobs"}`, "published\n", 0},
+		{"publish message --routing-key jobs --payload -", `POST /exchanges/%2F/amq.default/publish {"payload":"from the input","payload_encoding":"string","properties":{},"routing_key":"jobs"}`, "published\n", 0},
+		{"publish message --exchange orders -V v --routing-key x --payload y", `POST /exchanges/v/orders/publish {"payload":"y","payload_encoding":"string","properties":{},"routing_key":"x"}`,
+			"error: the message went to no queue: nothing is bound to the exchange with that routing key\n", 65},
+		{"get messages jobs --count 5 --ack-mode ack_requeue_false", `POST /queues/%2F/jobs/get {"ackmode":"ack_requeue_false","count":5,"encoding":"auto"}`, "EXCHANGE  ROUTING KEY  REDELIVERED  PROPERTIES  PAYLOAD\n", 0},
+		{"purge queue jobs", "DELETE /queues/%2F/jobs/contents", "queue 'jobs' is purged\n", 0},
+		{"close connection 127.0.0.1:4->127.0.0.1:5 --reason over", "DELETE /connections/127.0.0.1:4-%3E127.0.0.1:5", "connection '127.0.0.1:4->127.0.0.1:5' is closed\n", 0},
+		{"close user_connections app", "DELETE /connections/username/app", "the connections of 'app' are closed\n", 0},
+		{"alarms", "GET /health/checks/alarms", "no alarms\n", 0},
+		{"health_check", "GET /health/checks/ready-to-serve-clients", "ok\n", 0},
+		{"health port-listener 5672", "GET /health/checks/port-listener/5672", "ok\n", 0},
+		{"health certificate_expiration 1 months", "GET /health/checks/certificate-expiration/1/months", "error: Certificates expiring\n", 65},
+		{"definitions import -", `POST /definitions from the input`, "definitions are imported\n", 0},
+	}
+	for _, tt := range tests {
+		output, code := a.run("from the input", strings.Fields(tt.args)...)
+		if asked := a.took(); asked != tt.want || output != tt.output || code != tt.code {
+			t.Errorf("%s\nasked %s\nwant  %s\nprinted %q, want %q; exit code %d", tt.args, asked, tt.want, output, tt.output, code)
+		}
+	}
+}
+
+// TestUsage: a command line that can't be understood asks nothing of the broker.
+func TestUsage(t *testing.T) {
+	a := newAPI(t, nil)
+	tests := []struct{ args, want string }{
+		{"declare queue", "--name is required"},
+		{"declare queue a b", "accepts at most 1 arg(s), received 2; see ctl declare queue --help"},
+		{"declare queue a --durable=perhaps", "--durable is true or false, not perhaps"},
+		{"declare queue a --arguments [1]", `--arguments is a JSON object such as {"x-max-length": 1000}, not [1]`},
+		{"declare policy p --definition {}", "--pattern is required"},
+		{"declare user_limit app max-channels --value many", "--value is a number, not many"},
+		{"declare binding --source x", "--destination is required"},
+		{"declare binding --source x --destination y --destination-type z", "--destination-type is queue or exchange, not z"},
+		{"declare teapot", `unknown command "teapot" for "ctl declare"; see ctl declare --help`},
+		{"frobnicate", `unknown command "frobnicate" for "ctl"; see ctl --help`},
+		{"list queues --colour", "unknown flag: --colour"},
+		{"get messages", "the queue's name is missing"},
+		{"close connection", "the connection's name is missing; see broker ctl list connections"},
+		{"close user_connections", "the user is missing"},
+		{"publish message --payload x", "--routing-key is required"},
+		{"definitions import /nowhere", "open /nowhere: no such file or directory"},
+		{"definitions export /nowhere/x --vhost v", "not found: /definitions/v"},
+		{"watch --interval 0s", "--interval has to be over 0"},
+	}
+	for _, tt := range tests {
+		output, code := a.run("", strings.Fields(tt.args)...)
+		if want := "error: " + tt.want + "\n"; output != want || code != 64 && code != 65 {
+			t.Errorf("%s: %q, exit code %d, want %q", tt.args, output, code, want)
+		}
+	}
+	if output, code := run(admin.New(), "", "status", "--url", "nonsense"); code != 64 {
+		t.Errorf("%q, exit code %d", output, code)
+	}
+}
+
+// TestGroupsHelp: a group of commands alone prints its help.
+func TestGroupsHelp(t *testing.T) {
+	for _, name := range []string{"list", "declare", "delete", "show", "publish", "get", "purge", "close", "definitions"} {
+		if output, code := newAPI(t, nil).run("", name); code != 0 || !strings.Contains(output, "Available Commands:") {
+			t.Errorf("%s: exit code %d, %q", name, code, output)
+		}
+	}
+}
+
+func TestDefinitionsToAFile(t *testing.T) {
+	a := newAPI(t, map[string]string{"GET /definitions": `{"queues":[]}`, "GET /definitions/v": `{"bindings":[]}`})
+	file := filepath.Join(t.TempDir(), "defs.json")
+	output, code := run(admin.NewDefinitions(), "", "export", file, "--url", a.URL)
+	text, err := os.ReadFile(file)
+	if code != 0 || output != "definitions are in "+file+"\n" || err != nil || string(text) != "{\n  \"queues\": []\n}\n" {
+		t.Errorf("%q, exit code %d; %q, %v", output, code, text, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read it: %v, %v", info.Mode(), err)
+	}
+	if output, code := run(admin.NewDefinitions(), "", "export", "--vhost", "v", "--url", a.URL); code != 0 || output != "{\n  \"bindings\": []\n}\n" {
+		t.Errorf("%q, exit code %d", output, code)
+	}
+	a.took()
+	if _, code := run(admin.NewDefinitions(), "", "import", file, "--vhost", "v", "--url", a.URL); code != 0 || !strings.HasPrefix(a.took(), "POST /definitions/v {") {
+		t.Errorf("import: exit code %d", code)
+	}
+}
+
+// TestEnvironment: the environment says which broker is meant, and flags go before it.
+func TestEnvironment(t *testing.T) {
+	a := newAPI(t, map[string]string{"GET /queues/v": "[]"})
+	t.Setenv("LEVERET_URL", a.URL)
+	t.Setenv("LEVERET_VHOST", "v")
+	if output, code := run(admin.New(), "", "purge", "queue", "q"); code != 0 || a.took() != "DELETE /queues/v/q/contents" {
+		t.Errorf("%q, exit code %d", output, code)
+	}
+	if output, code := run(admin.New(), "", "purge", "queue", "q", "-V", "/"); code != 0 || a.took() != "DELETE /queues/%2F/q/contents" {
+		t.Errorf("%q, exit code %d", output, code)
+	}
+}

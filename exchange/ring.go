@@ -1,0 +1,57 @@
+package exchange
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sort"
+)
+
+// pointsPerWeight is how many points on the ring a weight of 1 has. With fewer the shares differ more from what the weights say.
+const pointsPerWeight = 20
+
+// ring shares hashes out by points on a circle: a hash belongs to the next point. Where the points of a destination are follows from its name
+// alone, so the shares do not depend on the order of the bindings. It takes memory in proportion to the weights.
+type ring struct {
+	points []point // in order
+}
+
+type point struct {
+	hash  uint64
+	share *share
+}
+
+func (t *ring) add(s *share) {
+	name := hash(0, []byte(s.destination.Name()))
+	added := make([]point, 0, s.weight*pointsPerWeight)
+	for i := range cap(added) {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(i))
+		added = append(added, point{hash(name, b[:]), s})
+	}
+	t.points = append(t.points, added...)
+	slices.SortFunc(t.points, comparePoints)
+}
+
+// comparePoints puts points that fall together in an order that does not depend on when they came.
+func comparePoints(p, q point) int {
+	if c := cmp.Compare(p.hash, q.hash); c != 0 {
+		return c
+	}
+	return cmp.Compare(p.share.destination.Name(), q.share.destination.Name())
+}
+
+func (t *ring) remove(s *share) {
+	t.points = slices.DeleteFunc(t.points, func(p point) bool { return p.share == s })
+}
+
+func (t *ring) pick(hash uint64) *share {
+	if len(t.points) == 0 {
+		return nil
+	}
+	at := sort.Search(len(t.points), func(i int) bool { return t.points[i].hash >= hash })
+	if at == len(t.points) {
+		at = 0
+	}
+	return t.points[at].share
+}

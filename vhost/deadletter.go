@@ -1,0 +1,122 @@
+package vhost
+
+import (
+	"leveret/amqp"
+	"leveret/queue"
+)
+
+const (
+	headerDeath              = "x-death"
+	headerDeadLetterExchange = "x-dead-letter-exchange"
+	headerDeadLetterKey      = "x-dead-letter-routing-key"
+)
+
+// die makes a dead letter of a message and routes it; nil if there is no exchange to go to.
+//
+// [dead letter exchanges]: it goes with the dead letter key, else with all keys that it had, to whoever is bound; rights are not asked for.
+func (f *forwarding) die(d *queue.Departure) amqp.Message {
+	name, key, hasKey := f.destination(d.Message)
+	x := f.vhost.Exchange(name)
+	if x == nil {
+		return nil
+	}
+	deaths := f.deaths(d)
+	r := &f.routing
+	if r.Keys = append(r.Keys[:0], key); !hasKey {
+		r.Keys = append(append(r.Keys, carbonCopies(&f.index)...), d.Message.BlindKeys()...)
+	}
+	m := f.deadLetter(d, name, key, deaths)
+	if err := amqp.ScanProperties(m.Properties(), &f.index); err != nil {
+		return nil
+	}
+	r.Headers = f.index.Headers
+	f.vhost.Route(x, r)
+	r.Headers = nil
+	if d.Reason != queue.Rejected {
+		f.cutCycles(deaths)
+	}
+	return m
+}
+
+// destination is the exchange and the key that a dead message goes to. Its own headers count before its queue's settings.
+func (f *forwarding) destination(m amqp.Message) (exchange, key []byte, hasKey bool) {
+	exchange, key, hasKey = []byte(f.settings.DeadLetterExchange), m.RoutingKey(), f.settings.HasDeadLetterKey
+	if hasKey {
+		key = []byte(f.settings.DeadLetterKey)
+	}
+	if !m.OwnDeadLetter() {
+		return exchange, key, hasKey
+	}
+	if own, ok := textField(f.index.Headers, headerDeadLetterExchange); ok {
+		exchange = own
+	}
+	if own, ok := textField(f.index.Headers, headerDeadLetterKey); ok {
+		key, hasKey = own, true
+	}
+	return exchange, key, hasKey
+}
+
+// textField is a header that is a string.
+func textField(headers []byte, name string) (value []byte, ok bool) {
+	if headers == nil {
+		return nil, false
+	}
+	tag, value, ok := amqp.FindField(headers, name)
+	if !ok || tag != 'S' || len(value) < 4 {
+		return nil, false
+	}
+	return value[4:], true
+}
+
+// carbonCopies are the keys of a message's CC header.
+func carbonCopies(index *amqp.PropertyIndex) (keys [][]byte) {
+	if index.Headers == nil {
+		return nil
+	}
+	if tag, _, ok := amqp.FindField(index.Headers, "CC"); !ok || tag != 'A' {
+		return nil
+	}
+	headers, _, err := amqp.DecodeTable(index.Headers)
+	if err != nil {
+		return nil
+	}
+	list, _ := headers.Get("CC")
+	items, _ := list.(amqp.Array)
+	for _, item := range items {
+		if key, ok := item.(string); ok {
+			keys = append(keys, []byte(key))
+		}
+	}
+	return keys
+}
+
+// deadLetter builds the message that a dead one becomes: published now, to the dead letter exchange, without an expiration, and with the
+// headers that tell of its deaths.
+func (f *forwarding) deadLetter(d *queue.Departure, exchange, key []byte, deaths deaths) amqp.Message {
+	old := d.Message
+	body := old.Body()
+	size := amqp.MessageHeadSize + 2 + len(exchange) + len(key) + len(old.Properties()) + len(body) + 256*(len(deaths)+2)
+	m := amqp.Message(amqp.AppendMessageAddress(f.room(size)[:0], exchange, key))
+	start := len(m)
+	f.headers = appendDeathHeaders(f.headers[:0], &f.index, d, deaths)
+	m = amqp.AppendProperties(m, old.Properties(), &f.index, f.headers)
+	m.Redirect(old, len(m)-start, f.now)
+	m.SetDied()
+	m = amqp.AppendBlindKeys(m, old.BlindKeys()...)
+	return append(m, body...)
+}
+
+// cutCycles takes queues out of the routing that the message died in before, unless a consumer has rejected it since: nothing else would
+// ever end that.
+func (f *forwarding) cutCycles(deaths deaths) {
+	kept := f.routing.Queues[:0]
+	for _, q := range f.routing.Queues {
+		if deaths.cycle(q.Name()) {
+			f.vhost.noteCycle(f.source, q)
+			continue
+		}
+		kept = append(kept, q)
+	}
+	clear(f.routing.Queues[len(kept):])
+	f.routing.Queues = kept
+}

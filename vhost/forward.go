@@ -1,0 +1,103 @@
+package vhost
+
+import (
+	"sync"
+	"time"
+
+	"leveret/amqp"
+	"leveret/queue"
+)
+
+// forwardPause is how long a queue waits before it tries again to forward messages, while the log has much to write.
+const forwardPause = 5 * time.Millisecond
+
+var handovers = sync.Pool{New: func() any { return new(handover) }}
+
+// Forward sends messages on that leave a queue: the dead ones to its dead letter exchange, those that are due to where they were published to.
+// It satisfies queue.Forwarder.
+//
+// Deaths by length go on in every case: they make room. The others wait while the disk is low, and while a target has more in its mailbox than
+// it should.
+func (v *VHost) Forward(q *queue.Queue, list []queue.Departure) (wait func()) {
+	h := handovers.Get().(*handover)
+	h.vhost = v
+	h.logged.Atomic = true
+	f := forwarding{handover: h, source: q, settings: q.Settings(), now: time.Now().UnixMilli()}
+	f.held = v.opts.Store.Alarm()
+	if !f.held && v.opts.Store.Pressure() {
+		f.held = true
+		f.wait = func() { <-time.After(forwardPause) }
+	}
+	for i := range list {
+		d := &list[i]
+		if f.held && d.Reason != queue.MaxLength {
+			d.Stays = true
+			continue
+		}
+		f.forward(d, i)
+	}
+	if h.logged.Len() > 0 {
+		q.Leave(&h.logged, list)
+	} else {
+		h.logged.Reset()
+	}
+	h.send(func(id int) {
+		if f.settings.AtLeastOnce {
+			list[id].Stays = true
+		}
+	})
+	h.vhost = nil
+	handovers.Put(h)
+	return f.wait
+}
+
+// forwarding is one call of Forward.
+type forwarding struct {
+	*handover
+	source   *queue.Queue
+	settings queue.Settings
+	now      int64 // Unix ms
+	held     bool  // nothing may go on but what makes room
+	headers  []byte
+	list     deaths
+	wait     func()
+}
+
+// forward finds out where a message goes, and hands it over; or marks it as staying. One that goes nowhere is gone.
+func (f *forwarding) forward(d *queue.Departure, id int) {
+	if err := amqp.ScanProperties(d.Message.Properties(), &f.index); err != nil {
+		return // it was checked when it came
+	}
+	var m amqp.Message
+	var k *queue.Chunk
+	m = f.die(d)
+	if m == nil || len(f.routing.Queues) == 0 {
+		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due
+		return
+	}
+	if f.pressed(d) {
+		d.Stays = true
+		return
+	}
+	if k = f.keep(m); k == nil && d.Reason == queue.Due {
+		m = append(make(amqp.Message, 0, len(m)), m...) // it is in the source's memory
+	}
+	f.add(m, k, id)
+}
+
+// pressed reports whether a message has to wait for one of its targets.
+func (f *forwarding) pressed(d *queue.Departure) bool {
+	for _, q := range f.routing.Queues {
+		if q.Pressed() && d.Reason != queue.MaxLength && q != f.source {
+			f.wait = func() { q.WaitRoom(nil, 0) }
+			return true
+		}
+		if f.settings.AtLeastOnce && q.MayRefuse() {
+			d.Unsure = true
+			if q.Full() {
+				return true
+			}
+		}
+	}
+	return false
+}

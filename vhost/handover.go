@@ -1,0 +1,158 @@
+package vhost
+
+import (
+	"leveret/amqp"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// handover is messages that the broker itself gives to queues: those that died in another one, were delayed, or are replayed. They are built in
+// one chunk, pushed a batch a queue, and logged as one record with what they replace, so that a crash leaves the one or the other. It
+// belongs to one goroutine; put it back into the pool when it was sent.
+type handover struct {
+	vhost   *VHost
+	routing Routing
+	index   amqp.PropertyIndex
+	logged  store.Batch
+	chunk   *queue.Chunk
+	targets []*handoverTarget
+	runs    []*queue.Queue
+}
+
+// handoverTarget is what one queue gets.
+type handoverTarget struct {
+	queue *queue.Queue
+	batch *queue.Batch
+	pairs []handoverPair
+	from  []int // by position in the batch, what the caller calls the message
+}
+
+// handoverPair ties a place in the log's batch to one in the queue's.
+type handoverPair struct{ index, position int }
+
+// build copies a message into the chunk, from its parts; each may be nil. It is complete, but for the head's times and flags, which the
+// caller fills in.
+func (h *handover) room(size int) []byte {
+	if h.chunk != nil && cap(h.chunk.Bytes)-len(h.chunk.Bytes) < size {
+		h.chunk.Retire()
+		h.chunk = nil
+	}
+	if size > queue.ChunkSize/4 {
+		return make([]byte, 0, size)
+	}
+	if h.chunk == nil {
+		h.chunk = queue.NewChunk()
+	}
+	return h.chunk.Bytes[len(h.chunk.Bytes):]
+}
+
+// keep notes that a message which was built in room's memory stays there, and returns the chunk, nil if it has memory of its own.
+func (h *handover) keep(m amqp.Message) *queue.Chunk {
+	k := h.chunk
+	if k == nil || len(m) == 0 {
+		return nil
+	}
+	free := k.Bytes[len(k.Bytes):cap(k.Bytes)]
+	if len(free) == 0 || len(m) > len(free) || &free[0] != &m[0] {
+		return nil
+	}
+	k.Bytes = k.Bytes[:len(k.Bytes)+len(m)]
+	return k
+}
+
+// add gives a message to the queues that the routing found. id is what refused calls it.
+func (h *handover) add(m amqp.Message, k *queue.Chunk, id int) {
+	queues := h.routing.Queues
+	if k != nil {
+		k.Hold(len(queues))
+	}
+	tag, logged := h.tag(m, queues)
+	if logged {
+		h.logged.Publish(m, tag)
+	}
+	for _, q := range queues {
+		t := h.target(q)
+		if logged && q.Logs(m) {
+			h.logged.To(q.Options().ID)
+			t.pairs = append(t.pairs, handoverPair{len(h.logged.Pairs()) - 1, t.batch.Len()})
+		}
+		if q.Tagged() {
+			t.batch.AddTagged(m, k, q.Tag(m, h.origin()))
+		} else {
+			t.batch.Add(m, k)
+		}
+		t.from = append(t.from, id)
+	}
+}
+
+// tag is what the log is to know of a message for its queues' sake, and whether it goes into the log at all.
+func (h *handover) tag(m amqp.Message, queues []*queue.Queue) (tag uint32, logged bool) {
+	tagged := false
+	for _, q := range queues {
+		if !q.Logs(m) {
+			continue
+		}
+		logged = true
+		if !q.Tagged() {
+			continue
+		}
+		if own := q.Tag(m, h.origin()); tagged && own != tag {
+			tag = queue.UnknownTag
+		} else {
+			tag, tagged = own, true
+		}
+	}
+	return tag, logged
+}
+
+func (h *handover) origin() *queue.Origin {
+	return &queue.Origin{Index: &h.index}
+}
+
+func (h *handover) target(q *queue.Queue) *handoverTarget {
+	for _, t := range h.targets {
+		if t.queue == q && t.batch.Len() < queue.BatchMessages {
+			return t
+		}
+	}
+	t := &handoverTarget{queue: q, batch: queue.NewBatch()}
+	h.targets = append(h.targets, t)
+	return t
+}
+
+// send pushes and logs what was added. refused is called for each message that a queue had no room for.
+func (h *handover) send(refused func(id int)) {
+	if h.logged.Len() > 0 {
+		h.vhost.opts.Store.Append(&h.logged, func() { h.push(refused) })
+	} else {
+		h.push(refused)
+	}
+	if h.chunk != nil {
+		h.chunk.Retire()
+		h.chunk = nil
+	}
+	for i, q := range h.runs {
+		go q.Run()
+		h.runs[i] = nil
+	}
+	h.runs = h.runs[:0]
+}
+
+// push gives each queue its batch; under the log's lock, if anything goes to the log.
+func (h *handover) push(refused func(id int)) {
+	pairs := h.logged.Pairs()
+	for i, t := range h.targets {
+		r := t.queue.Push(t.batch)
+		if r.Run {
+			h.runs = append(h.runs, t.queue)
+		}
+		for _, at := range t.pairs {
+			pairs[at.index].Seq = r.Place(at.position)
+		}
+		for _, position := range r.Refused {
+			refused(t.from[position])
+		}
+		h.targets[i] = nil
+	}
+	h.targets = h.targets[:0]
+}
