@@ -19,7 +19,6 @@ type channel struct {
 	closing  bool // channel.close was sent; close-ok is awaited, and all else is dropped
 	content  content
 	lastName string // name of the queue declared last
-	prefetch int    // for consumers that come later
 	tx       *transaction
 	reply    *replyConsumer
 
@@ -29,10 +28,16 @@ type channel struct {
 	toConfirm   bool     // stands in the publisher's list of channels with new publishes
 	toSettle    bool     // has settles that were not looked at yet
 
+	counted  ChannelPublishes // since the channel was opened
+	counting bool             // stands in the publisher's list of channels that have counted something
+	shown    shownPublishes   // as of the last batch, for anyone
+
 	// Guarded by the outbox.
 	ended       bool // nothing is delivered any more
 	deliveryTag uint64
 	unacked     queue.Window[unacked]
+	delivered   ChannelDeliveries
+	prefetch    int         // of consumers that come later
 	shared      int         // prefetch for the whole channel, 0: none
 	refused     []*consumer // consumers refused because of it
 	consumers   map[string]*consumer

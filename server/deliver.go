@@ -58,6 +58,7 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	if !c.NoAck {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq, at: o.now}, false)
 	}
+	ch.delivered.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
 	return true
 }
@@ -138,6 +139,7 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq, at: o.now}, false)
 		o.watchLocked(g.timeout)
 	}
+	ch.delivered.got(g.noAck, redelivered)
 	if o.closed {
 		return
 	}

@@ -53,12 +53,13 @@ func (ch *channel) basicQos(m *amqp.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return amqp.PrefetchSizeNotImplemented(m.PrefetchSize)
 	}
-	if !m.Global {
-		ch.prefetch = int(m.PrefetchCount)
-		return nil
-	}
 	o := &ch.conn.out
 	o.mu.Lock()
+	if !m.Global {
+		ch.prefetch = int(m.PrefetchCount)
+		o.mu.Unlock()
+		return nil
+	}
 	ch.shared = int(m.PrefetchCount)
 	wake := ch.roomLocked()
 	o.mu.Unlock()
@@ -86,19 +87,20 @@ func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
 		return err
 	}
 	quorum := q.Options().Quorum
-	if quorum && ch.hasShared() {
+	prefetch, shared := ch.prefetches()
+	if quorum && shared > 0 {
 		return amqp.GlobalQosNotImplemented(q.Name(), ch.conn.vhost.Name())
 	}
-	c.NoAck, c.Prefetch = m.NoAck, ch.prefetch
+	c.NoAck, c.Prefetch = m.NoAck, prefetch
 	c.Exclusive = m.Exclusive && !quorum // quorum queues ignore it
 	return q.Consume(&c.Consumer, func() { ch.addConsumer(c, m.NoWait) })
 }
 
-// hasShared reports whether the channel has a prefetch as a whole.
-func (ch *channel) hasShared() bool {
+// prefetches are that of a consumer that comes, and that of the channel as a whole.
+func (ch *channel) prefetches() (consumer, shared int) {
 	ch.conn.out.mu.Lock()
 	defer ch.conn.out.mu.Unlock()
-	return ch.shared > 0
+	return ch.prefetch, ch.shared
 }
 
 // consumer returns the channel's consumer of that tag, nil if there is none.
@@ -188,6 +190,9 @@ func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
 	if found || err != nil {
 		return nil, err
 	}
+	ch.conn.out.mu.Lock()
+	ch.delivered.GetEmpty++
+	ch.conn.out.mu.Unlock()
 	return &amqp.BasicGetEmpty{}, nil
 }
 

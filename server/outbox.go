@@ -39,6 +39,7 @@ type outbox struct {
 	now        int64         // of the server's clock in ms, when it was touched: the time of deliveries
 	channels   []*channel    // that are open
 	watch      watch         // over deliveries that may take too long
+	total      Octets        // that went on their way since the connection began
 	waiters    []*consumer   // refused for lack of room, longest first
 	confirming []*channel    // those with publisher confirms
 	notices    []notice      // of consumers whose queue is gone, while
