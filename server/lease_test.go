@@ -37,11 +37,11 @@ func TestLease(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			timed(t, testOptions(), amqp.Table{timeoutOf(10_000)}, func(r *rig, c *client) {
 				c.consume("t")
-				c.quiet(7 * time.Second)
+				c.quietFor(7 * time.Second)
 				c.extend("1", tt.ms, false)
-				c.quiet(min(tt.want, 7*time.Second) - time.Millisecond)
+				c.quietFor(min(tt.want, 7*time.Second) - time.Millisecond)
 				c.extend("1", tt.ms, false)
-				c.quiet(tt.want)
+				c.quietFor(tt.want)
 				c.soon(amqp.MethodBasicCancel)
 				if got := r.Stats(); got.Unroutable != 0 || got.TimedOut != 1 {
 					t.Errorf("%d unroutable, %d timed out; want 0 and 1", got.Unroutable, got.TimedOut)
@@ -84,9 +84,9 @@ func TestLeaseInATransaction(t *testing.T) {
 		c.consume("t")
 		c.call(1, &amqp.TxSelect{}, amqp.MethodTxSelectOk)
 		c.extend("1", nil, false)
-		c.quiet(8 * time.Second)
+		c.quietFor(8 * time.Second)
 		c.call(1, &amqp.TxCommit{}, amqp.MethodTxCommitOk)
-		c.quiet(10 * time.Second)
+		c.quietFor(10 * time.Second)
 		c.soon(amqp.MethodBasicCancel)
 	})
 }
@@ -95,7 +95,7 @@ func TestLeaseInATransaction(t *testing.T) {
 func TestExtendLease(t *testing.T) {
 	timed(t, testOptions(), amqp.Table{timeoutOf(10_000)}, func(r *rig, c *client) {
 		c.consume("t")
-		c.quiet(9 * time.Second)
+		c.quietFor(9 * time.Second)
 		if err := r.ExtendLease(1, 1, 1, time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestExtendLease(t *testing.T) {
 				t.Errorf("connection %d, channel %d, tag %d: %v", id[0], id[1], id[2], err)
 			}
 		}
-		c.quiet(time.Minute)
+		c.quietFor(time.Minute)
 		c.soon(amqp.MethodBasicCancel)
 	})
 }

@@ -50,8 +50,8 @@ func (c *client) mustContent() {
 	}
 }
 
-// quiet holds that nothing comes for so long, to the millisecond.
-func (c *client) quiet(d time.Duration) {
+// quietFor holds that nothing comes for so long, to the millisecond.
+func (c *client) quietFor(d time.Duration) {
 	c.t.Helper()
 	defer func(before time.Duration) { c.patience = before }(c.patience)
 	c.patience = d - time.Millisecond
@@ -101,7 +101,7 @@ func TestConsumerTimeout(t *testing.T) {
 			timed(t, o, tt.queue, func(r *rig, c *client) {
 				c.call(2, &amqp.ChannelOpen{}, amqp.MethodChannelOpenOk)
 				c.consume("slow", tt.arguments...)
-				c.quiet(tt.want)
+				c.quietFor(tt.want)
 				if m := c.soon(amqp.MethodBasicCancel).(*amqp.BasicCancel); m.ConsumerTag != "slow" || !m.NoWait {
 					t.Errorf("cancelled %q, no-wait %t", m.ConsumerTag, m.NoWait)
 				}
@@ -143,7 +143,7 @@ func TestNoConsumerTimeout(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			timed(t, tt.options, tt.queue, func(_ *rig, c *client) {
 				c.consume("t", tt.arguments...)
-				c.quiet(12 * time.Hour)
+				c.quietFor(12 * time.Hour)
 			})
 		})
 	}
@@ -174,7 +174,7 @@ func TestConsumerTimeoutClosesTheChannel(t *testing.T) {
 				}
 				c.call(1, &amqp.QueueDeclare{Queue: "q", Arguments: amqp.Table{timeoutOf(1000)}}, amqp.MethodQueueDeclareOk)
 				c.consume("slow")
-				c.quiet(time.Second)
+				c.quietFor(time.Second)
 				m := c.soon(amqp.MethodChannelClose).(*amqp.ChannelClose)
 				if m.ReplyCode != 406 || m.ClassID != 0 || m.MethodID != 0 || !strings.Contains(m.ReplyText, "on channel 1 timed out. "+tt.want) {
 					t.Errorf("got %+v", m)
@@ -192,14 +192,14 @@ func TestOthersStayWhenOneIsTooSlow(t *testing.T) {
 	timed(t, testOptions(), nil, func(_ *rig, c *client) {
 		c.consume("slow", timeoutOf(2000))
 		c.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "patient"}, amqp.MethodBasicConsumeOk)
-		c.quiet(time.Second)
+		c.quietFor(time.Second)
 		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("n"))
 		c.mustFlush()
 		c.expect(amqp.MethodBasicDeliver)
 		c.mustContent()
-		c.quiet(time.Second)
+		c.quietFor(time.Second)
 		c.soon(amqp.MethodBasicCancel)
-		c.quiet(time.Hour)
+		c.quietFor(time.Hour)
 		c.send(1, &amqp.BasicAck{DeliveryTag: 2})
 		if m := c.expect(amqp.MethodBasicDeliver).(*amqp.BasicDeliver); m.ConsumerTag != "patient" || !m.Redelivered {
 			t.Errorf("went to %q, redelivered %t", m.ConsumerTag, m.Redelivered)
@@ -213,9 +213,9 @@ func TestGetTimesOut(t *testing.T) {
 	timed(t, testOptions(), quorum(timeoutOf(5000)), func(_ *rig, c *client) {
 		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("m"))
 		first := c.got(1)
-		c.quiet(4900 * time.Millisecond)
+		c.quietFor(4900 * time.Millisecond)
 		c.call(1, &amqp.BasicGet{Queue: "q"}, amqp.MethodBasicGetEmpty)
-		c.quiet(150 * time.Millisecond)
+		c.quietFor(150 * time.Millisecond)
 		if m := c.got(1); !m.Redelivered {
 			t.Error("it came back without a mark")
 		}
@@ -251,17 +251,17 @@ func TestWarningBeforeTimeout(t *testing.T) {
 		c.mustOpen()
 		c.call(1, &amqp.QueueDeclare{Queue: "q", Arguments: amqp.Table{timeoutOf(10_000)}}, amqp.MethodQueueDeclareOk)
 		c.consume("slow")
-		c.quiet(7900 * time.Millisecond)
+		c.quietFor(7900 * time.Millisecond)
 		if n := r.Stats().TimeoutWarnings; n != 0 {
 			t.Errorf("%d warnings too early", n)
 		}
-		c.quiet(200 * time.Millisecond)
+		c.quietFor(200 * time.Millisecond)
 		if n := r.Stats().TimeoutWarnings; n != 1 {
 			t.Errorf("%d warnings, want 1", n)
 		}
-		c.quiet(1800 * time.Millisecond)
+		c.quietFor(1800 * time.Millisecond)
 		c.send(1, &amqp.BasicAck{DeliveryTag: 1})
-		c.quiet(time.Minute)
+		c.quietFor(time.Minute)
 		if n := r.Stats().TimeoutWarnings; n != 1 {
 			t.Errorf("%d warnings, want 1", n)
 		}
@@ -282,7 +282,7 @@ func TestTimeoutDeletesAutoDeleteQueue(t *testing.T) {
 		c.mustOpen()
 		c.call(1, &amqp.QueueDeclare{Queue: "q", AutoDelete: true}, amqp.MethodQueueDeclareOk)
 		c.consume("slow", timeoutOf(1000))
-		c.quiet(time.Second)
+		c.quietFor(time.Second)
 		c.soon(amqp.MethodBasicCancel)
 		if n := r.VHost("/").Counts().Queues; n != 0 {
 			t.Errorf("%d queues are left", n)
