@@ -40,9 +40,12 @@ func (q *Queue) Logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.
 func (q *Queue) KeepsAll() bool { return q.keepsAll }
 
 // tell notes that a message which the store has is done with. What it never saw it need not forget.
-func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }
+func (q *Queue) tell(n uint64) {
+	q.tellRange(store.Range{First: n, Last: n})
+}
 
 func (q *Queue) tellRange(r store.Range) {
+	q.forgetAttempts(r)
 	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == r.First {
 		q.settled[last].Last = r.Last
 		return
@@ -56,6 +59,7 @@ func (q *Queue) tellRange(r store.Range) {
 // tellLog hands over what was noted, once a turn as a rule. Only a queue that has put transient messages aside can't tell which of the two the
 // store has.
 func (q *Queue) tellLog() {
+	q.tellNotes()
 	if len(q.settled) == 0 {
 		return
 	}

@@ -228,8 +228,10 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	q.lifetimes.unknown = q.away.Len() > 0
 	q.untended.Store(q.lifetimes.unknown)
 	q.keeper = keeper{done: q.next, due: q.next}
+	err := q.sort()
+	q.recoverAttempts(state.Notes)
 	q.publishStats()
-	return q, q.sort()
+	return q, err
 }
 
 // sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.
