@@ -31,6 +31,8 @@ type Options struct {
 	MaxMessageSize uint64
 	// MemoryLimit is the memory in bytes from which publishers are held back; 0 disables the alarm.
 	MemoryLimit uint64
+	// OnMemoryLimit is told when that is changed while the server runs; may be nil.
+	OnMemoryLimit func(bytes uint64)
 	// ConsumerTimeout is how long a client may take to settle a delivery of a quorum queue, unless the consumer or the queue say otherwise; 0 is
 	// for ever.
 	ConsumerTimeout time.Duration
