@@ -101,7 +101,6 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 		{"peer_port", peerPort}, {"auth_mechanism", s.Mechanism}, {"timeout", int64(s.Heartbeat.Seconds())}, {"frame_max", s.FrameMax},
 		{"channel_max", s.ChannelMax}, {"client_properties", s.Client}, {"connected_at", s.Connected.UnixMilli()}, {"channels", s.Channels},
 		{"recv_cnt", s.Received.Calls}, {"send_cnt", s.Sent.Calls}, {"send_pend", s.Pending}, {"ssl", s.TLS != nil},
-		{"garbage_collection", object{}}, {"reductions", 0},
 	}
 	if v, ok := s.Client.Get("connection_name"); ok {
 		o.add("user_provided_name", plainValue(v))
@@ -163,6 +162,9 @@ func (c *call) closeConnection() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if s.User != c.user.Name() && !c.isAdministrator() {
+		return reply{}, refused("User not authorised to access object")
+	}
 	c.close(&s)
 	return noContent()
 }
@@ -191,7 +193,9 @@ func (c *call) userConnections() (reply, error) {
 
 func (c *call) closeUserConnections() (reply, error) {
 	for _, s := range c.ofUser() {
-		c.close(&s)
+		if s.User == c.user.Name() || c.isAdministrator() {
+			c.close(&s)
+		}
 	}
 	return noContent()
 }

@@ -9,7 +9,8 @@ import (
 type Log interface {
 	// NextQueueID returns a number that no queue had before.
 	NextQueueID() uint64
-	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read and Spill.
+	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read,
+	// ReadInto and Spill.
 	Settle(queue uint64, ranges []store.Range)
 	// Annotate keeps a few bytes about messages for the next start; the last ones of a message count.
 	Annotate(queue uint64, notes []store.Note)
@@ -19,6 +20,8 @@ type Log interface {
 	DropQueue(queue uint64)
 	// Read returns live messages of the ranges, up to about limit bytes of them. It waits for the disk.
 	Read(queue uint64, ranges []store.Range, limit int) (store.Window, error)
+	// ReadInto is Read with memory of the caller's, which buffer returns for so many messages at a time.
+	ReadInto(w *store.Window, queue uint64, ranges []store.Range, limit int, buffer func(size, messages int) []byte) error
 	// Scan tells what the index knows of live messages of the ranges. It waits for the disk.
 	Scan(queue uint64, ranges []store.Range, each func(store.Info) bool) error
 	// Spill puts messages aside that are not logged; their numbers rise from call to call. It waits for the disk.
