@@ -1,12 +1,10 @@
 package management
 
 import (
-	"crypto/tls"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"leveret/server"
 )
@@ -110,7 +108,7 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 }
 
 // appendTLS adds what is known of a connection's TLS and the client's certificate.
-func appendTLS(o object, state *tls.ConnectionState, plain any) object {
+func appendTLS(o object, st *server.TLSStatus, plain any) object {
 	names := []string{
 		"ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash",
 		"peer_cert_subject", "peer_cert_issuer", "peer_cert_validity", "peer_cert_serial_number",
@@ -119,15 +117,9 @@ func appendTLS(o object, state *tls.ConnectionState, plain any) object {
 	for i := range values {
 		values[i] = plain
 	}
-	if state != nil {
-		values[0], values[1], values[2], values[3] = strings.ToLower(strings.ReplaceAll(tls.VersionName(state.Version), "TLS ", "tlsv")),
-			state.CurveID.String(), tls.CipherSuiteName(state.CipherSuite), ""
-		if len(state.PeerCertificates) > 0 {
-			cert := state.PeerCertificates[0]
-			values[4], values[5] = cert.Subject.String(), cert.Issuer.String()
-			values[6] = cert.NotBefore.UTC().Format(http.TimeFormat) + " - " + cert.NotAfter.UTC().Format(http.TimeFormat)
-			values[7] = cert.SerialNumber.String()
-		}
+	if st != nil {
+		values[0], values[1], values[2], values[3] = st.Protocol, st.KeyExchange, st.Cipher, st.Hash
+		values[4], values[5], values[6], values[7] = st.PeerSubject, st.PeerIssuer, st.PeerValidity, st.PeerSerialNumber
 	}
 	for i, name := range names {
 		o.add(name, values[i])
