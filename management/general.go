@@ -55,7 +55,7 @@ func (c *call) logIn() (reply, error) {
 		return reply{}, badRequest("not_a_form")
 	}
 	name, password := form.Get("username"), form.Get("password")
-	c.user, err = c.api.check(name, password, remoteAddress(c.request))
+	c.user, err = c.api.check(name, password, c.peer())
 	if err != nil {
 		return reply{}, err
 	}

@@ -55,10 +55,11 @@ func unhealthy(reason string, more ...field) (reply, error) {
 
 func (c *call) checkAlarms() (reply, error) {
 	var alarms []object
-	if c.api.server.Stats().MemoryAlarm {
+	memory, disk := c.api.server.Alarms()
+	if memory {
 		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "memory"}})
 	}
-	if c.api.store.Alarm() {
+	if disk {
 		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "disk"}})
 	}
 	if len(alarms) > 0 {

@@ -13,7 +13,7 @@ const memoryInterval = 100 * time.Millisecond
 
 // memory watches the memory in use and raises the alarm that holds publishers back.
 type memory struct {
-	limit uint64
+	limit atomic.Uint64 // bytes in use over which the alarm is on, 0: none
 	alarm atomic.Bool
 	used  atomic.Uint64 // at the last look
 
@@ -60,7 +60,10 @@ func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 	}
 }
 
-func (m *memory) over(used uint64) bool { return m.limit > 0 && used > m.limit }
+func (m *memory) over(used uint64) bool {
+	limit := m.limit.Load()
+	return limit > 0 && used > limit
+}
 
 const (
 	// collectTicks is how many looks at the memory lie at least between two collections that the limit asks for.

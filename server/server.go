@@ -44,6 +44,7 @@ type Server struct {
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
 	stopping    atomic.Bool
+	tuning      atomic.Pointer[Tuning]
 	vhosts      sync.Map // name -> *vhost.VHost; those that clients may open
 	registry    registry
 	admission   admission
@@ -54,6 +55,8 @@ type Server struct {
 	preparing   preparing
 	running     int // connections that are open
 	closing     bool
+	emptied     chan struct{} // closed when the last connection is gone; nil when nobody waits for that
+	suspended   []listener    // what is listened on again when the server goes on
 
 	stop     chan struct{}
 	stopOnce sync.Once
@@ -71,12 +74,14 @@ type listener struct {
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
-		memory:      &memory{limit: o.MemoryLimit},
+		memory:      new(memory),
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		preparing:   make(preparing),
 		stop:        make(chan struct{}),
 	}
+	s.memory.limit.Store(o.MemoryLimit)
+	s.tuning.Store(&Tuning{ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: o.Heartbeat})
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
@@ -202,6 +207,10 @@ func (s *Server) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.connections, c.id)
+	if len(s.connections) == 0 && s.emptied != nil {
+		close(s.emptied)
+		s.emptied = nil
+	}
 }
 
 func (s *Server) noteRunning() {
@@ -284,6 +293,10 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) closeListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeListenersLocked()
+}
+
+func (s *Server) closeListenersLocked() {
 	s.closing = true
 	for _, l := range s.listeners {
 		l.Close()

@@ -20,19 +20,36 @@ var reasons = [...]string{lowMemory: "low on memory", lowDisk: "low on disk", lo
 type alarms struct {
 	any     atomic.Bool // on is not zero: a look that costs nothing
 	mu      sync.Mutex
-	on      shortage
+	real    shortage      // what was found
+	forced  shortage      // what an operator says
+	on      shortage      // both
 	cleared chan struct{} // closed when the last shortage ends; nil while there is none
 }
 
 // set begins or ends a shortage; it reports whether it ended the last one.
 func (a *alarms) set(s shortage, on bool) (over bool) {
+	return a.change(&a.real, s, on)
+}
+
+// force begins or ends a shortage that need not be there. It reports whether that ended the last one.
+func (a *alarms) force(s shortage, on bool) (over bool) { return a.change(&a.forced, s, on) }
+
+// now are the shortages of this moment.
+func (a *alarms) now() shortage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.on
+}
+
+func (a *alarms) change(which *shortage, s shortage, on bool) (over bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if on {
-		a.on |= s
+		*which |= s
 	} else {
-		a.on &^= s
+		*which &^= s
 	}
+	a.on = a.real | a.forced
 	a.any.Store(a.on != 0)
 	if a.on != 0 && a.cleared == nil {
 		a.cleared = make(chan struct{})

@@ -17,7 +17,7 @@ type Stats struct {
 
 // Stats returns the server's figures. It asks no queue and no connection, and may be called from any goroutine.
 func (s *Server) Stats() Stats {
-	st := Stats{Counters: s.totals.read(), MemoryAlarm: s.memory.alarm.Load()}
+	st := Stats{Counters: s.totals.read(), MemoryAlarm: s.alarms.now()&lowMemory != 0}
 	st.Confirmed = s.confirmed.Load()
 	st.Memory = s.memory.used.Load()
 	st.Channels = int(st.ChannelsOpened - st.ChannelsClosed)
