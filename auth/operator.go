@@ -1,17 +1,20 @@
 package auth
 
-// OperatorName is what the operator is called in logs and events.
-const OperatorName = "operator"
+// operatorName is who is at work when nobody has logged in: whoever administers the broker's machine.
+const operatorName = "rabbitmqctl"
 
-// Operator is whoever administers the broker from within, without an account: it has the tag administrator and may do everything. Who is one is for the caller to
-// know.
-func (a *Authenticator) Operator() *User { return &User{auth: a, name: OperatorName, operator: true} }
+// administratorTag is the tag that an operator has.
+const administratorTag = "administrator"
 
-// unrestricted is the grant of operators.
-var unrestricted = &grant{configure: pattern{everything: true}, write: pattern{everything: true}, read: pattern{everything: true}}
+// Operator is a user that needs no account: somebody whom the machine itself vouches for, by a socket that only the broker's owner may open. It is an
+// administrator with all rights everywhere.
+func (a *Authenticator) Operator() *User { return &User{auth: a, name: operatorName, operator: true} }
 
-// LoopbackUsers are the users that may log in from a loopback address only.
-func (a *Authenticator) LoopbackUsers() []string { return *a.loopback.Load() }
-
-// SetLoopbackUsers changes them, for logins from then on. It does not outlive the process; the slice is kept.
-func (a *Authenticator) SetLoopbackUsers(names []string) { a.loopback.Store(&names) }
+// everywhere is the row of permissions that an operator has in each virtual host.
+var everywhere = func() *grant {
+	g, err := compileGrant(operatorName, "", AllPermissions(), nil)
+	if err != nil {
+		panic("BUG: the expressions that allow everything are no expressions")
+	}
+	return g
+}()

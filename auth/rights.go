@@ -120,15 +120,17 @@ func (r *Rights) decide(p pattern, q question, text string) bool {
 // refresh drops what was remembered if anybody's rights have changed since. The version is read first: if the directory is newer than
 // that, the next call looks once more.
 func (r *Rights) refresh() {
+	if r.operator {
+		r.grant = everywhere
+		return
+	}
 	version := r.auth.version.Load()
 	if version == r.version && r.grant != nil {
 		return
 	}
 	r.version = version
 	r.grant = nil
-	if r.operator {
-		r.grant = unrestricted
-	} else if e := r.auth.directory.Load().entries[r.user]; e != nil {
+	if e := r.auth.directory.Load().entries[r.user]; e != nil {
 		r.grant = e.grants[r.vhost]
 	}
 	clear(r.decided)

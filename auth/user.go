@@ -5,10 +5,9 @@ import "slices"
 // User is somebody who has logged in. It is a handle: what it may do is looked up at each question, so it is never out of date. Safe for
 // use by any goroutine.
 type User struct {
-	auth *Authenticator
-	name string
-
-	operator bool // has no account and may do everything
+	auth     *Authenticator
+	name     string
+	operator bool // there is no account
 }
 
 // Name is the user's name, as it appears in errors and in the user-id property.
@@ -17,7 +16,7 @@ func (u *User) Name() string { return u.name }
 // HasTag reports whether the account carries a tag at this moment.
 func (u *User) HasTag(tag string) bool {
 	if u.operator {
-		return tag == "administrator"
+		return tag == administratorTag
 	}
 	e := u.auth.directory.Load().entries[u.name]
 	return e != nil && slices.Contains(e.account.Tags, tag)

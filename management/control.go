@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"leveret/server"
 )
 
 // Control is what the API asks of the process around the broker. Its methods may be called from any goroutine; errors of theirs that are bad values
@@ -83,9 +85,9 @@ func (c *call) changed(err error) (reply, error) {
 func (c *call) forceAlarm(on bool) (reply, error) {
 	switch c.path("resource") {
 	case "memory":
-		c.api.server.ForceMemoryAlarm(on)
+		c.api.server.ForceAlarm(server.Memory, on)
 	case "disk":
-		c.api.server.ForceDiskAlarm(on)
+		c.api.server.ForceAlarm(server.Disk, on)
 	default:
 		return reply{}, notFound()
 	}

@@ -98,7 +98,6 @@ func (c *call) node() (object, error) {
 	}
 	a := c.api
 	st := a.server.Stats()
-	_, diskAlarm := a.server.Alarms()
 	db, files := a.options.DataDir, []string{}
 	o := object{
 		{"name", a.options.Node}, {"type", "disc"}, {"running", true}, {"being_drained", false}, {"os_pid", strconv.Itoa(os.Getpid())},
@@ -107,7 +106,7 @@ func (c *call) node() (object, error) {
 		{"crypto_lib_version", "Go crypto/tls"}, {"rates_mode", "basic"}, {"net_ticktime", 60}, {"processors", runtime.GOMAXPROCS(0)}, {"run_queue", 0},
 		{"fd_total", fileLimit()}, {"sockets_total", 0}, {"proc_total", processLimit}, {"mem_limit", a.server.MemoryLimit()},
 		{"mem_alarm", st.MemoryAlarm}, {"mem_calculation_strategy", "rss"}, {"disk_free_limit", diskFreeLimit},
-		{"disk_free_alarm", diskAlarm}, {"partitions", []any{}}, {"cluster_links", []any{}}, {"contexts", a.contexts()},
+		{"disk_free_alarm", st.DiskAlarm}, {"partitions", []any{}}, {"cluster_links", []any{}}, {"contexts", a.contexts()},
 		{"enabled_plugins", []string{"rabbitmq_management", "rabbitmq_prometheus"}},
 		{"applications", []object{{{"name", "leveret"}, {"description", "AMQP 0-9-1 broker"}, {"version", a.options.Version}}}},
 		{"auth_mechanisms", a.mechanisms()}, {"exchange_types", exchangeTypes()}, {"config_files", files}, {"log_files", files}, {"db_dir", db},

@@ -60,5 +60,7 @@ func (q *Queue) due() {
 		return
 	}
 	q.endDisuse()
+	q.retryDue()
+	q.delaysDue()
 	q.expire()
 }

@@ -110,6 +110,8 @@ func (q *Queue) part(d Departure) {
 func (q *Queue) gone(d *Departure) {
 	if d.stored && (!d.told || q.spilled) {
 		q.tell(d.Seq)
+	} else {
+		q.forgetAttempts(store.Range{First: d.Seq, Last: d.Seq})
 	}
 	q.releases.add(d.chunk)
 }
@@ -148,8 +150,11 @@ func (q *Queue) forward() {
 	}
 	if l.blocked {
 		q.shed(l)
-	} else {
-		q.readLeaving(l)
+		return
+	}
+	q.readLeaving(l)
+	if q.delays != nil && !l.reading {
+		q.unfinished = q.unfinished || q.nextIsDue()
 	}
 }
 

@@ -29,7 +29,7 @@ type Options struct {
 	Deduplication Deduplication
 	Window        *dedup.Window // of the keys of its messages, if it looks for duplicates
 	Delayed       bool          // its messages are delayed ones, which wait for an exchange: no client may use it
-	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
+	Settings      Settings      // those it begins with; the zero value stands for DefaultSettings
 
 	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
 	Expired   func(*Queue) // called, on a goroutine of its own, when the queue has closed itself because nobody used it
@@ -75,6 +75,9 @@ type Queue struct {
 	set        Settings
 	clock      clock
 	lifetimes  lifetimes
+	attempts   attempts
+	retries    retries
+	delays     *delays // of a queue of delayed messages, else nil
 	disuse     disuse
 	leaving    *leaving // nil until a message leaves
 	paging
@@ -104,6 +107,9 @@ func New(opts Options) *Queue {
 	q.keepsAll = q.logging && opts.Quorum
 	q.store = opts.ID
 	q.order, q.tagger = newOrder(&opts)
+	if opts.Delayed {
+		q.delays = new(delays)
+	}
 	q.obey()
 	return q
 }

@@ -94,7 +94,7 @@ func (c *connection) holdHalfRead() {
 	defer m.halfRead.Add(-int64(size))
 	begun := time.Now()
 	c.standStill(alarm, func() bool {
-		if time.Since(begun) < halfReadPatience || m.limit.Load() == 0 || uint64(m.halfRead.Load()) <= m.limit.Load()/halfReadShare {
+		if time.Since(begun) < halfReadPatience || m.mayHold(uint64(m.halfRead.Load())) {
 			return false
 		}
 		c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
@@ -166,15 +166,13 @@ func (s *Server) diskAlarm(on bool) {
 	s.alarmChanged(lowDisk, on)
 }
 
-// alarmChanged tells the clients of the end of the last shortage.
-func (s *Server) alarmChanged(what shortage, on bool) {
-	if s.alarms.set(what, on) {
-		s.unblockAll()
-	}
-}
+// alarmChanged notes what was found, and tells the clients of the end of the last shortage.
+func (s *Server) alarmChanged(what shortage, on bool) { s.tellUnblocked(s.alarms.set(what, on)) }
 
-// unblockAll tells all clients that no alarm is on any more.
-func (s *Server) unblockAll() {
+func (s *Server) tellUnblocked(over bool) {
+	if !over {
+		return
+	}
 	for _, c := range s.snapshot() {
 		c.unblock()
 	}

@@ -27,31 +27,6 @@ func (s *Server) Tuning() Tuning { return *s.tuning.Load() }
 // SetTuning changes it.
 func (s *Server) SetTuning(t Tuning) { s.tuning.Store(&t) }
 
-// MemoryLimit is the memory in bytes from which publishers are held back; 0: none.
-func (s *Server) MemoryLimit() uint64 { return s.memory.limit.Load() }
-
-// SetMemoryLimit changes it. What queues may keep in memory stays as it was.
-func (s *Server) SetMemoryLimit(bytes uint64) { s.memory.limit.Store(bytes) }
-
-// Alarms are what publishers are held back for.
-func (s *Server) Alarms() (memory, disk bool) {
-	on := s.alarms.now()
-	return on&lowMemory != 0, on&lowDisk != 0
-}
-
-// ForceMemoryAlarm holds publishers back as if memory were short, or no longer does. Whether it really is short stays another matter.
-func (s *Server) ForceMemoryAlarm(on bool) { s.forceAlarm(lowMemory, on) }
-
-// ForceDiskAlarm is the same for the disk.
-func (s *Server) ForceDiskAlarm(on bool) { s.forceAlarm(lowDisk, on) }
-
-func (s *Server) forceAlarm(what shortage, on bool) {
-	s.log.Warn("an operator forces an alarm", "alarm", reasons[what], "on", on)
-	if s.alarms.force(what, on) {
-		s.unblockAll()
-	}
-}
-
 // Suspend does what a stop does, as far as clients see it: nobody is let in any more, all connections are ended (320), and what is not durable is gone.
 // It returns when they are gone, or their sockets closed when ctx ends. Resume goes on.
 func (s *Server) Suspend(ctx context.Context) error {

@@ -8,51 +8,6 @@ import (
 	"leveret/amqp"
 )
 
-// TestForcedAlarms: what an operator forces is told to clients, and ends only when the last of all reasons does.
-func TestForcedAlarms(t *testing.T) { onAlarm(t, 0, forceAlarms) }
-
-func forceAlarms(t *testing.T, r *rig) {
-	is := func(step string, memory, disk bool) {
-		t.Helper()
-		if m, d := r.Alarms(); m != memory || d != disk || r.Stats().MemoryAlarm != memory {
-			t.Errorf("%s: memory %v, disk %v", step, m, d)
-		}
-	}
-	is("at first", false, false)
-	r.ForceMemoryAlarm(true)
-	is("memory", true, false)
-	r.ForceDiskAlarm(true)
-	is("both", true, true)
-	c := r.pipe()
-	if err := c.opening(opening{}); err != nil {
-		t.Fatal(err)
-	}
-	publish(c, "none", nil, false)
-	if m := c.expect(amqp.MethodConnectionBlocked).(*amqp.ConnectionBlocked); m.Reason != "low on memory & disk" {
-		t.Errorf("blocked for %q", m.Reason)
-	}
-	r.HoldAlarm(true)
-	r.ForceMemoryAlarm(false)
-	r.ForceDiskAlarm(false)
-	is("it really is short", true, false)
-	r.HoldAlarm(false)
-	c.expect(amqp.MethodConnectionUnblocked)
-	is("over", false, false)
-	c.goodbye()
-}
-
-// TestMemoryLimitChanges: a limit that everything is over raises the alarm, and its end ends it.
-func TestMemoryLimitChanges(t *testing.T) {
-	r := start(t, testOptions())
-	r.SetMemoryLimit(1)
-	eventually(t, "the alarm", func() bool { return r.Stats().MemoryAlarm })
-	if got := r.MemoryLimit(); got != 1 {
-		t.Errorf("the limit is %d", got)
-	}
-	r.SetMemoryLimit(1 << 50)
-	eventually(t, "its end", func() bool { return !r.Stats().MemoryAlarm })
-}
-
 // TestTuningChanges: new connections are offered what is set, and old ones keep what they agreed on.
 func TestTuningChanges(t *testing.T) {
 	r := start(t, testOptions())

@@ -163,7 +163,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	p.countExchange(r.source)
 	p.traffic.In++
 	if len(r.targets) == 0 {
-		c.unroutable(ch, m, mandatory)
+		if r.lease.tag == 0 || !ch.extend(r.lease) {
+			c.unroutable(ch, m, mandatory)
+		}
 		return
 	}
 	tag := uint32(0)
@@ -172,7 +174,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.full() {
+		if t.full(m) {
 			p.refuse(ch, t)
 			continue
 		}

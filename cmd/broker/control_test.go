@@ -29,6 +29,8 @@ func TestControlSocket(t *testing.T) {
 		args, want string
 		code       int
 	}{
+		{"authenticate_user guest guest -q", "", 0},
+		{"authenticate_user guest wrong -q", "error: failed to authenticate user \"guest\": user or password is wrong, or not given: see --user and --password\n", 65},
 		{"delete_user guest -q", "", 0},
 		{"-q ping", "Ping succeeded\n", 0},
 		{"check_running -q", "", 0},

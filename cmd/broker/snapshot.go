@@ -15,15 +15,14 @@ var _ metrics.Source = figures{}
 // Node gathers what is of the broker as a whole.
 func (n figures) Node() metrics.Node {
 	s, disk, logins := n.server.Stats(), n.store.Stats(), n.users.Attempts()
-	memoryAlarm, diskAlarm := n.server.Alarms()
 	return metrics.Node{
 		ConnectionCount: uint64(s.Connections),
 		ChannelCount:    uint64(s.Channels),
 		ConsumerCount:   uint64(s.Contents.Consumers),
 		QueueCount:      uint64(s.Queues),
 		Blocked:         uint64(s.Blocked),
-		MemoryAlarm:     memoryAlarm,
-		DiskAlarm:       diskAlarm,
+		MemoryAlarm:     s.MemoryAlarm,
+		DiskAlarm:       s.DiskAlarm,
 		MemoryLimit:     n.server.MemoryLimit(),
 		StoreBytes:      uint64(disk.LogBytes + disk.RootBytes),
 		UnsyncedBytes:   disk.Unsynced,
