@@ -30,7 +30,7 @@ func (q *Queue) readAhead() {
 		if !q.groups.unread && q.firstIsHere() || q.head > groupWindow*headWindow>>q.shifted {
 			return
 		}
-	} else if q.head >= headWindow>>q.shifted/2 && q.firstIsHere() {
+	} else if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
 		return
 	}
 	q.reading = true
