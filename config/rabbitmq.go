@@ -8,8 +8,8 @@ var rabbitMQKeys = strings.Fields(`
 	background_gc_enabled background_gc_target_interval backing_queue_module
 	channel_operation_timeout channel_tick_interval classic_queue. cluster_formation. cluster_keepalive_interval
 	cluster_name cluster_partition_handling cluster_partition_handling. cluster_tags. collect_statistics
-	collect_statistics_interval consumer_disconnected_timeout consumer_timeout
-	consumer_timeout_. credentials_obfuscation_fallback_secret
+	collect_statistics_interval consumer_disconnected_timeout
+	credentials_obfuscation_fallback_secret
 	default_consumer_prefetch default_policies. default_limits. default_users.
 	definitions. deprecated_features. disk_free_limit. disk_monitor_failure_retries disk_monitor_failure_retry_interval distribution.
 	erlang. exchange_types. federation. fhc_read_buffering fhc_write_buffering file_handles_high_watermark
