@@ -65,7 +65,7 @@ func limit(key string, at func(*Config) *int) setting {
 // otherName is a second key for a text.
 func otherName(key string, at func(*Config) *string) setting {
 	s := text(key, "", at)
-	s.alias = true
+	s.alias, s.get = true, nil
 	return s
 }
 
