@@ -63,8 +63,9 @@ type connection struct {
 	vhost     *vhost.VHost
 	entered   atomic.Pointer[entered] // where it is counted, for other goroutines to see
 	client    clientProperties
-	frameMax  uint32 // of the negotiation; initialFrameMax before
-	limit     uint16 // channels at once, 0: none
+	offered   *Tuning // in connection.tune
+	frameMax  uint32  // of the negotiation; initialFrameMax before
+	limit     uint16  // channels at once, 0: none
 	channels  map[uint16]*channel
 	last      *channel // the channel of the frame before
 	publisher publisher
@@ -140,6 +141,7 @@ func (c *connection) read() error {
 		case err == nil:
 			c.heart.received()
 			c.publisher.now = time.Now().UnixMilli()
+			c.publisher.overQuota = c.vhost != nil && c.vhost.Full()
 			c.publisher.tracing = c.traced()
 			c.handleInput()
 		case c.interrupted(err):
