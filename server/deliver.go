@@ -12,11 +12,10 @@ import (
 // consumer is a queue's consumer together with its channel. It implements queue.Receiver.
 type consumer struct {
 	queue.Consumer
-	channel       *channel
-	shownPrefetch int      // for others to see; guarded by the outbox
-	timeout       int64    // ms that it may take for a delivery, as it said itself; see Server.timeout
-	prefix        []byte   // of its basic.deliver frames: up to the delivery tag
-	header        [19]byte // of its header frames: up to the properties, sizes not filled in
+	channel *channel
+	timeout int64    // ms that it may take for a delivery, as it said itself; see Server.timeout
+	prefix  []byte   // of its basic.deliver frames: up to the delivery tag
+	header  [19]byte // of its header frames: up to the properties, sizes not filled in
 }
 
 // base is the queue's side of the consumer; that of no consumer is nil.

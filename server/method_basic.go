@@ -110,7 +110,6 @@ func (ch *channel) addConsumer(c *consumer, noWait bool) {
 	if ch.consumers == nil {
 		ch.consumers = make(map[string]*consumer)
 	}
-	c.shownPrefetch = c.Prefetch
 	ch.consumers[c.Tag] = c
 	if !c.NoAck {
 		o.watchLocked(ch.conn.server.timeout(c.Queue(), c.timeout))

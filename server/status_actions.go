@@ -56,16 +56,8 @@ func (s *Server) SetConsumerPrefetch(connection string, number uint16, tag strin
 	if c == nil {
 		return false
 	}
-	c.setPrefetch(prefetch)
+	c.SetPrefetch(prefetch)
 	return true
-}
-
-func (c *consumer) setPrefetch(n int) {
-	o := &c.channel.conn.out
-	o.mu.Lock()
-	c.shownPrefetch = n
-	o.mu.Unlock()
-	c.Consumer.SetPrefetch(n)
 }
 
 // SetChannelPrefetch changes the prefetch of a channel's consumers, those that come and those that run. It reports whether the channel was there.
@@ -76,7 +68,7 @@ func (s *Server) SetChannelPrefetch(name string, prefetch int) bool {
 		}
 		if consumers, found := c.out.prefetch(name, prefetch); found {
 			for _, consumer := range consumers {
-				consumer.setPrefetch(prefetch)
+				consumer.SetPrefetch(prefetch)
 			}
 			return true
 		}
