@@ -168,6 +168,7 @@ func (s *Server) diskAlarm(on bool) {
 
 // alarmChanged tells the clients of the end of the last shortage.
 func (s *Server) alarmChanged(what shortage, on bool) {
+	s.tellAlarm(what, on)
 	if s.alarms.set(what, on) {
 		for _, c := range s.snapshot() {
 			c.unblock()

@@ -98,6 +98,7 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		}
 		c.channels[f.Channel] = c.out.addChannel(&channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}})
 		c.counted.ChannelsOpened++
+		c.tellChannel("channel.created", c.channels[f.Channel])
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
 		return nil
 	case amqp.MethodChannelCloseOk:
@@ -147,6 +148,7 @@ func (c *connection) endChannel(ch *channel) {
 		}
 	}
 	c.counted.ChannelsClosed++
+	c.tellChannel("channel.closed", ch)
 }
 
 // retire finishes the deletion of a queue that closed itself.
@@ -171,6 +173,7 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 		return d
 	}
 	for _, c := range consumers {
+		c.tell("consumer.deleted")
 		if q := c.Queue(); q != nil { // consumers of direct replies have none
 			d := of(q)
 			d.Consumers = append(d.Consumers, &c.Consumer)

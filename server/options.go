@@ -35,6 +35,8 @@ type Options struct {
 	TransactionMax int
 	// DefaultVHost is the virtual host that is made if the store knows none; empty: none is made.
 	DefaultVHost string
+	// LogExchange gives the default virtual host an exchange for the lines of the log.
+	LogExchange bool
 	// DefaultQueueType is the type of queues that are declared without one; empty is "classic".
 	DefaultQueueType string
 	// ConnectionMax is how many connections may be open at once.

@@ -13,6 +13,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/auth"
+	"leveret/events"
 	"leveret/queue"
 	"leveret/store"
 	"leveret/vhost"
@@ -23,6 +24,10 @@ type Dependencies struct {
 	Store store.Store
 	Users *auth.Authenticator
 	Log   *slog.Logger
+	// Events are told what happens, and given a listener that publishes them; nil for nobody.
+	Events *events.Bus
+	// LogLines has the lines of the log as events, which are published; nil if there is no exchange for them.
+	LogLines *events.Bus
 }
 
 // Server accepts AMQP connections. Make one with New, bind its listeners with Listen, let clients in with Serve, end it with Close.
@@ -31,6 +36,7 @@ type Server struct {
 	store   store.Store
 	users   *auth.Authenticator
 	log     *slog.Logger
+	events  *events.Bus
 	memory  *memory
 	budget  *queue.Budget // of what the queues keep in memory
 	replies replies
@@ -70,7 +76,7 @@ type listener struct {
 // the default one.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
-		options: o, store: d.Store, users: d.Users, log: d.Log,
+		options: o, store: d.Store, users: d.Users, log: d.Log, events: d.Events,
 		memory:      &memory{limit: o.MemoryLimit},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
@@ -81,6 +87,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
 	}
+	s.announce(d)
 	s.users.OnDelete(s.userDeleted)
 	s.store.OnDurable(s.confirmDurable)
 	s.store.OnAlarm(s.diskAlarm)
