@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	"leveret/amqp"
+	"leveret/auth"
+	"leveret/server"
 )
 
 // failure is an answer other than success: a status and what stands in its body.
@@ -55,6 +57,9 @@ func asFailure(err error) (f *failure, internal bool) {
 	if errors.As(err, &f) {
 		return f, false
 	}
+	if f = asRefusal(err); f != nil {
+		return f, false
+	}
 	var e *amqp.Error
 	if !errors.As(err, &e) {
 		return failed(http.StatusInternalServerError, "internal_error", "internal error, see the broker's log"), true
@@ -66,6 +71,26 @@ func asFailure(err error) (f *failure, internal bool) {
 		return accessRefused(), false
 	}
 	return badRequest(e.Explanation()), false
+}
+
+// asRefusal turns what users and virtual hosts say of a change that they do not take, nil if it is something else. Their words are RabbitMQ's.
+func asRefusal(err error) *failure {
+	var user *auth.Invalid
+	var host *server.VHostRefusal
+	switch {
+	case errors.As(err, &user):
+		if words, isList := user.Reason.([]string); isList {
+			return badRequest(words)
+		}
+		return badRequest(user.Reason)
+	case errors.Is(err, server.ErrVHostProtected):
+		return failed(http.StatusPreconditionFailed, "precondition_failed", err.Error())
+	case errors.Is(err, server.ErrNoVHost):
+		return missing(err.Error())
+	case errors.As(err, &host):
+		return badRequest(host.Text)
+	}
+	return nil
 }
 
 // channelError turns the protocol error of a publish or a get into an answer: these go through a channel in RabbitMQ, and its error is shown whole.

@@ -172,7 +172,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.full() {
+		if t.full(m) {
 			p.refuse(ch, t)
 			continue
 		}
