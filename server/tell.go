@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"leveret/amqp"
+	"leveret/vhost"
 )
 
 // The events that connections cause; see package events. None is emitted with a lock held, so that whoever asks what is wanted may take one.
@@ -86,6 +87,26 @@ func (c *consumer) tell(key string) {
 			{Name: "arguments", Value: c.Arguments}, {Name: "user_who_performed_action", Value: conn.user.Name()}, {Name: "vhost", Value: conn.vhost.Name()},
 		}
 	})
+}
+
+// tellVHost emits that a virtual host came, changed or went.
+func (s *Server) tellVHost(key, name string, more ...amqp.Field) {
+	s.events.Emit(key, func() amqp.Table { return append(amqp.Table{{Name: "name", Value: name}}, more...) })
+}
+
+// tellLimits emits what the limits of a virtual host are now, or that there are none.
+func (s *Server) tellLimits(name string, limits vhost.Limits) {
+	if len(limits) == 0 {
+		s.tellVHost("vhost.limits.cleared", name)
+		return
+	}
+	t := amqp.Table{}
+	for _, limit := range vhost.LimitNames() {
+		if value, ok := limits[limit]; ok {
+			t = append(t, amqp.Field{Name: limit, Value: value})
+		}
+	}
+	s.tellVHost("vhost.limits.set", name, amqp.Field{Name: "limits", Value: t})
 }
 
 // tellAlarm emits that an alarm began or ended.

@@ -135,6 +135,7 @@ func (s *Server) putVHost(name string, m vhost.Metadata) (ending <-chan struct{}
 		return nil, false, err
 	}
 	s.log.Info("virtual host created", "vhost", name)
+	s.tellVHost("vhost.created", name, amqp.Field{Name: "description", Value: m.Description})
 	return nil, true, nil
 }
 
@@ -228,6 +229,7 @@ func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
 		return err
 	}
 	v.SetLimits(limits)
+	s.tellLimits(name, limits)
 	return nil
 }
 

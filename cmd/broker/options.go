@@ -3,12 +3,13 @@ package main
 import (
 	"leveret/auth"
 	"leveret/config"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 )
 
 // authOptions and serverOptions hand settings on to the packages that they are for, which know nothing of keys, files and flags.
-func authOptions(c config.Config, s store.Store) auth.Options {
+func authOptions(c config.Config, s store.Store, bus *events.Bus) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
 		Mechanisms:      c.AuthMechanisms,
@@ -23,6 +24,7 @@ func authOptions(c config.Config, s store.Store) auth.Options {
 		FailureLimit:      int(c.FailureLimit),
 		FailureInterval:   c.FailureInterval,
 		TrackSources:      c.TrackSources,
+		Events:            bus,
 	}
 }
 
@@ -41,6 +43,7 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.TransactionMax = int(c.TransactionMax)
 	o.MemoryLimit = memoryLimit
 	o.NodeName = c.Node()
+	o.DefaultVHost, o.LogExchange = c.DefaultVHost, c.LogExchange
 	o.Version = version
 	return o
 }

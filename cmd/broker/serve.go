@@ -14,6 +14,7 @@ import (
 
 	"leveret/auth"
 	"leveret/config"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 
@@ -103,6 +104,8 @@ type node struct {
 	store       store.Store
 	users       *auth.Authenticator
 	server      *server.Server
+	events      *events.Bus // what happens
+	logLines    *events.Bus // the lines of the log; nil if they go nowhere else
 	tls         *tlsListeners
 	memoryLimit uint64 // bytes from which publishers are held
 	web         webServers
@@ -115,7 +118,11 @@ func newNode(c config.Config, log *slog.Logger) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount)}
+	n := &node{config: c, log: log, store: s, events: events.New(), failed: make(chan error, webServerCount)}
+	if c.LogExchange {
+		n.logLines = events.New()
+		n.log = slog.New(events.LogHandler(log.Handler(), n.logLines, c.LogFormat == "json"))
+	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStore())
 	}
@@ -124,7 +131,7 @@ func newNode(c config.Config, log *slog.Logger) (*node, error) {
 
 // open builds what stands on the store, in the order in which they need each other.
 func (n *node) open() (err error) {
-	if n.users, err = auth.New(authOptions(n.config, n.store)); err != nil {
+	if n.users, err = auth.New(authOptions(n.config, n.store, n.events)); err != nil {
 		return fmt.Errorf("users: %w", err)
 	}
 	n.limitMemory()
@@ -135,7 +142,9 @@ func (n *node) open() (err error) {
 	if n.tls.amqp != nil {
 		options.TLS = n.tls.amqp.config()
 	}
-	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
+	n.server, err = server.New(options, server.Dependencies{
+		Store: n.store, Users: n.users, Log: n.log, Events: n.events, LogLines: n.logLines,
+	})
 	if err == nil && n.server.VHost(n.config.DefaultVHost) == nil {
 		n.log.Warn("the default virtual host is not there, so nobody can open it", "default_vhost", n.config.DefaultVHost)
 	}
@@ -204,7 +213,10 @@ func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	n.tls.end()
-	err := errors.Join(n.server.Close(ctx), n.web.close(ctx), n.closeStore())
+	err := errors.Join(n.server.Close(ctx), n.web.close(ctx))
+	n.events.Close()
+	n.logLines.Close()
+	err = errors.Join(err, n.closeStore())
 	n.log.Info("stopped")
 	return err
 }
