@@ -7,6 +7,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/auth"
+	"leveret/definitions"
 	"leveret/server"
 )
 
@@ -77,7 +78,13 @@ func asFailure(err error) (f *failure, internal bool) {
 func asRefusal(err error) *failure {
 	var user *auth.Invalid
 	var host *server.VHostRefusal
+	var file *definitions.Refusal
+	var value *amqp.ValidationError
 	switch {
+	case errors.As(err, &file): // before what it wraps: it says where in the file that is
+		return badRequest(file.Text)
+	case errors.As(err, &value):
+		return badRequest(value.Error())
 	case errors.As(err, &user):
 		if words, isList := user.Reason.([]string); isList {
 			return badRequest(words)
@@ -89,6 +96,10 @@ func asRefusal(err error) *failure {
 		return missing(err.Error())
 	case errors.As(err, &host):
 		return badRequest(host.Text)
+	case errors.Is(err, auth.ErrInvalidRegexp):
+		return invalid("invalid_regexp", err.Error())
+	case errors.Is(err, auth.ErrInvalidHash), errors.Is(err, auth.ErrNoName), errors.Is(err, auth.ErrBlankPassword):
+		return badRequest(err.Error())
 	}
 	return nil
 }

@@ -38,6 +38,9 @@ func (c *call) whoami() (reply, error) { return ok(c.api.self(c.user.Name())) }
 // self is what a user is told of itself.
 func (a *API) self(name string) object {
 	tags := []string{}
+	if name == a.users.Operator().Name() {
+		tags = append(tags, tagAdministrator)
+	}
 	if account, found := a.users.Account(name); found {
 		tags = append(tags, account.Tags...)
 	}

@@ -163,7 +163,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	p.countExchange(r.source)
 	p.traffic.In++
 	if len(r.targets) == 0 {
-		c.unroutable(ch, m, mandatory)
+		if r.lease.tag == 0 || !ch.extend(r.lease) {
+			c.unroutable(ch, m, mandatory)
+		}
 		return
 	}
 	tag := uint32(0)

@@ -45,6 +45,7 @@ type route struct {
 	tagged  bool   // one of the queues wants a tag with each message
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
+	lease   lease // that is asked for; there are no targets then
 }
 
 // routes is a connection's memory of routes. It belongs to the reader.
@@ -165,7 +166,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
-	r.source = x
+	r.source, r.lease = x, p.leaseOf(x, m)
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		t := p.routes.target(q)
