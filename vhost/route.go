@@ -96,6 +96,6 @@ func (r *Routing) Describe(m amqp.Message) error {
 	if err != nil {
 		return err
 	}
-	r.Keys = append(r.Keys, keys...)
+	r.Keys = append(append(r.Keys, keys...), m.BlindKeys()...)
 	return nil
 }
