@@ -170,7 +170,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	tag := uint32(0)
 	if r.tagged {
-		tag = c.tag(m, r.targets)
+		tag = c.tag(m, r)
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
