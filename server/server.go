@@ -54,6 +54,7 @@ type Server struct {
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
 	registry    registry
+	globals     globals
 	admission   admission
 
 	mu          sync.Mutex // guards what follows
@@ -87,6 +88,9 @@ func New(o Options, d Dependencies) (*Server, error) {
 	}
 	s.memory.limit.Store(o.MemoryLimit)
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
+	if err := s.loadGlobals(); err != nil {
+		return nil, err
+	}
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
 	}
@@ -248,13 +252,13 @@ func (s *Server) tend() {
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
-			s.vhosts.Range(func(_, v any) bool {
-				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
+			for _, v := range s.VHosts() {
+				v.Queues(func(q *queue.Queue) bool {
 					q.Tend()
 					return true
 				})
-				return true
-			})
+				v.Recount()
+			}
 		}
 	}
 }

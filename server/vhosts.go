@@ -229,6 +229,7 @@ func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
 		return err
 	}
 	v.SetLimits(limits)
+	v.Recount()
 	s.tellLimits(name, limits)
 	return nil
 }
