@@ -18,7 +18,7 @@ func (s *Server) announce(d Dependencies) {
 
 // announced are the exchanges that a virtual host has because the broker announces something there.
 func (s *Server) announced(name string) (exchanges []string) {
-	if name != s.options.DefaultVHost {
+	if name != s.options.AnnounceVHost {
 		return nil
 	}
 	exchanges = append(exchanges, vhost.EventExchange)
@@ -28,18 +28,18 @@ func (s *Server) announced(name string) (exchanges []string) {
 	return exchanges
 }
 
-// eventExchange publishes the broker's events to the event exchange of the default virtual host. While nothing is bound to that, it wants none.
+// eventExchange publishes the broker's events to the event exchange of the virtual host for that. While nothing is bound to that, it wants none.
 type eventExchange struct{ server *Server }
 
 // Wants is true while somebody listens at the exchange.
 func (x eventExchange) Wants(string) bool {
-	v := x.server.VHost(x.server.options.DefaultVHost)
+	v := x.server.VHost(x.server.options.AnnounceVHost)
 	return v != nil && v.Listened(vhost.EventExchange)
 }
 
 // Take publishes an event: its key is the routing key, its properties are headers, and the body is empty.
 func (x eventExchange) Take(e events.Event) {
-	v := x.server.VHost(x.server.options.DefaultVHost)
+	v := x.server.VHost(x.server.options.AnnounceVHost)
 	if v == nil {
 		return
 	}
@@ -52,18 +52,18 @@ func (x eventExchange) Take(e events.Event) {
 	}, nil)
 }
 
-// logExchange publishes the lines of the log to the log exchange of the default virtual host.
+// logExchange publishes the lines of the log to the log exchange of the virtual host for that.
 type logExchange struct{ server *Server }
 
 // Wants is true while somebody listens at the exchange.
 func (x logExchange) Wants(string) bool {
-	v := x.server.VHost(x.server.options.DefaultVHost)
+	v := x.server.VHost(x.server.options.AnnounceVHost)
 	return v != nil && v.Listened(vhost.LogExchange)
 }
 
 // Take publishes a line: the routing key is its severity.
 func (x logExchange) Take(e events.Event) {
-	v := x.server.VHost(x.server.options.DefaultVHost)
+	v := x.server.VHost(x.server.options.AnnounceVHost)
 	if v == nil {
 		return
 	}

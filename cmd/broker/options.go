@@ -13,10 +13,13 @@ func authOptions(c config.Config, s store.Store, bus *events.Bus) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
 		Mechanisms:      c.AuthMechanisms,
-		LoopbackUsers:   c.LoopbackUsers,
+		LoopbackUsers:   c.Loopback(),
 		DefaultUser:     c.DefaultUser,
 		DefaultPassword: c.DefaultPass,
 		DefaultVHost:    c.DefaultVHost,
+
+		DefaultTags:        c.DefaultTags,
+		DefaultPermissions: c.DefaultPermissions,
 
 		AnonymousUser:     c.AnonymousUser,
 		AnonymousPassword: c.AnonymousPass,
@@ -44,8 +47,14 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.MaxMessageSize = uint64(c.MaxMessageSize)
 	o.TransactionMax = int(c.TransactionMax)
 	o.MemoryLimit = memoryLimit
+	o.ConnectionMax, o.ChannelMaxPerNode, o.ConsumerMaxPerChannel = c.ConnectionMax, c.ChannelMaxPerNode, c.ConsumerMaxPerChannel
+	o.VHostMax, o.QueueMax, o.ExchangeMax = c.VHostMax, c.QueueMax, c.ExchangeMax
+	o.DefaultVHost, o.DefaultQueueType = c.DefaultVHost, c.DefaultQueueType
 	o.NodeName = c.Node()
-	o.DefaultVHost, o.LogExchange = c.DefaultVHost, c.LogExchange
+	o.LogExchange = c.LogExchange
+	if c.DefaultVHost != "" {
+		o.AnnounceVHost = c.DefaultVHost
+	}
 	o.Version = version
 	return o
 }
