@@ -44,6 +44,9 @@ var churn = []column[Node]{
 	{"rabbitmq_connections_closed_total", "Connections closed", counter, func(n *Node) float64 { return float64(n.ConnectionsClosed) }},
 	{"rabbitmq_channels_opened_total", "Channels opened", counter, func(n *Node) float64 { return float64(n.ChannelsOpened) }},
 	{"rabbitmq_channels_closed_total", "Channels closed", counter, func(n *Node) float64 { return float64(n.ChannelsClosed) }},
+	{"rabbitmq_queues_declared_total", "Declares of a queue", counter, func(n *Node) float64 { return float64(n.QueuesDeclared) }},
+	{"rabbitmq_queues_created_total", "Queues created", counter, func(n *Node) float64 { return float64(n.QueuesCreated) }},
+	{"rabbitmq_queues_deleted_total", "Queues deleted", counter, func(n *Node) float64 { return float64(n.QueuesDeleted) }},
 }
 
 // published are the totals of what publishers did, for all channels.

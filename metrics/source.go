@@ -37,6 +37,8 @@ type Node struct {
 
 	ConnectionsOpened, ConnectionsClosed uint64
 	ChannelsOpened, ChannelsClosed       uint64
+	QueuesDeclared, QueuesCreated        uint64
+	QueuesDeleted                        uint64
 	Logins                               []Logins
 	Published                            uint64 // messages taken from publishers
 	Confirmed, Returned                  uint64
