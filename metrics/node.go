@@ -88,6 +88,7 @@ func loginLabels(list []Logins) []labels {
 // global are by protocol too.
 var global = []group[Node]{{"", []column[Node]{
 	{"rabbitmq_global_messages_received_total", "Messages published", counter, func(n *Node) float64 { return float64(n.Published) }},
+	{"rabbitmq_global_messages_received_confirm_total", "Messages of publishers that want confirms", counter, func(n *Node) float64 { return float64(n.Confirmable) }},
 	{"rabbitmq_global_messages_routed_total", "Copies of messages put into queues", counter, func(n *Node) float64 { return float64(n.sum().Published) }},
 	{"rabbitmq_global_messages_confirmed_total", "Messages confirmed", counter, func(n *Node) float64 { return float64(n.Confirmed) }},
 	{"rabbitmq_global_messages_unroutable_returned_total", "Messages returned", counter, func(n *Node) float64 { return float64(n.Returned) }},

@@ -41,6 +41,7 @@ type Node struct {
 	QueuesDeleted                        uint64
 	Logins                               []Logins
 	Published                            uint64 // messages taken from publishers
+	Confirmable                          uint64 // of them, those of publishers that want confirms
 	Confirmed, Returned                  uint64
 	Unroutable                           uint64            // dropped: no queue wanted them and the publisher did not ask for them back
 	Dropped                              map[string]uint64 // further messages dropped, by reason

@@ -38,6 +38,7 @@ func (n figures) Node() metrics.Node {
 		QueuesCreated:     s.QueuesCreated,
 		QueuesDeleted:     s.QueuesDeleted,
 		Published:         s.Published,
+		Confirmable:       s.Confirmable,
 		Confirmed:         s.Confirmed,
 		Returned:          s.Returned,
 		Unroutable:        s.Unroutable,
