@@ -29,9 +29,9 @@ func (f *forwarding) die(d *queue.Departure) amqp.Message {
 	if err := amqp.ScanProperties(m.Properties(), &f.index); err != nil {
 		return nil
 	}
-	r.Headers = f.index.Headers
+	r.Headers, r.Message, r.Properties, r.Forwarded = f.index.Headers, m, &f.index, true
 	f.vhost.Route(x, r)
-	r.Headers = nil
+	r.Headers, r.Message, r.Properties, r.Forwarded = nil, nil, nil, false
 	if d.Reason != queue.Rejected {
 		f.cutCycles(deaths)
 	}

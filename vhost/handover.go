@@ -106,7 +106,7 @@ func (h *handover) tag(m amqp.Message, queues []*queue.Queue) (tag uint32, logge
 }
 
 func (h *handover) origin() *queue.Origin {
-	return &queue.Origin{Index: &h.index}
+	return &queue.Origin{Index: &h.index, Due: h.routing.Due}
 }
 
 func (h *handover) target(q *queue.Queue) *handoverTarget {
