@@ -34,7 +34,7 @@ type Routing struct {
 	found     collection[Destination] // queues
 	exchanges collection[*Exchange]   // those the message came to, in order
 	hit       bool                    // the exchange at hand led somewhere
-	words     [][]byte                // scratch of the topic type
+	ways      manyWays                // scratch of the topic type
 	value     []byte                  // scratch of the headers type, and
 	tried     map[*column]bool        // the headers that were looked at
 }

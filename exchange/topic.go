@@ -3,12 +3,13 @@ package exchange
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 
 	"leveret/amqp"
 )
 
-// maxHashes is how many `#` a binding key may have; each more would multiply the ways through the trie.
+// maxHashes is how many `#` a binding key may have: RabbitMQ's limit. The cost of matching does not depend on it, see places.go.
 const maxHashes = 2
 
 func init() {
@@ -39,10 +40,15 @@ type edge struct {
 // node is the end of all patterns that begin alike.
 type node struct {
 	bound    set
-	star     *node // the next word is `*`
-	hash     *node // the next word is `#`
-	literals int   // number of edges from here
+	star     *node     // the next word is `*`
+	hash     *node     // the next word is `#`
+	literals int32     // number of edges from here
+	behind   bool      // a `#` stands before
+	words    *[]string // of the edges from here, if that is behind a `#` and they are few
 }
+
+// fewWords is how many literal words a node knows by itself.
+const fewWords = 64
 
 func (n *node) leaf() bool { return n.literals == 0 && n.star == nil && n.hash == nil }
 
@@ -77,23 +83,48 @@ func (t *topic) grow(n *node, word string) *node {
 	switch word {
 	case "*":
 		if n.star == nil {
-			n.star = new(node)
+			n.star = &node{behind: n.behind}
 		}
 		return n.star
 	case "#":
 		if n.hash == nil {
-			n.hash = new(node)
+			n.hash = &node{behind: true}
 		}
 		return n.hash
 	}
 	e := edge{n, word}
 	next := t.edges[e]
 	if next == nil {
-		next = new(node)
+		next = &node{behind: n.behind}
 		t.edges[e] = next
-		n.literals++
+		n.note(word)
 	}
 	return next
+}
+
+// note counts an edge, and remembers its word if need be.
+func (n *node) note(word string) {
+	n.literals++
+	switch {
+	case !n.behind:
+	case n.literals == 1:
+		n.words = &[]string{word}
+	case n.words != nil && len(*n.words) < fewWords:
+		*n.words = append(*n.words, word)
+	default:
+		n.words = nil // too many, until all are gone
+	}
+}
+
+// forget takes an edge back.
+func (n *node) forget(word string) {
+	n.literals--
+	if n.words != nil {
+		*n.words = slices.DeleteFunc(*n.words, func(other string) bool { return other == word })
+	}
+	if n.literals == 0 {
+		n.words = nil
+	}
 }
 
 func (t *topic) remove(b *Binding) {
@@ -119,14 +150,14 @@ func (t *topic) cut(e edge) {
 		e.from.hash = nil
 	default:
 		delete(t.edges, e)
-		e.from.literals--
+		e.from.forget(e.word)
 	}
 }
 
 func (t *topic) route(r *Routing) {
 	for _, key := range r.Keys {
-		r.words = splitWords(r.words[:0], key)
-		t.walk(r, t.root, r.words)
+		r.ways.words, r.ways.ready = splitWords(r.ways.words[:0], key), false
+		t.walk(r, t.root, r.ways.words)
 	}
 }
 
@@ -155,10 +186,17 @@ func (t *topic) walkHash(r *Routing, n *node, words [][]byte) {
 		r.collect(&n.bound)
 		return
 	}
+	if len(words) > shortKey {
+		t.walkMany(r, n, 0, r.ways.first(len(words)))
+		return
+	}
 	for i := range len(words) + 1 {
 		t.walk(r, n, words[i:])
 	}
 }
+
+// shortKey is how many words may be left for a `#` to try each number of them by itself, which is quicker while there are few ways.
+const shortKey = 4
 
 // patternWords yields the words of a binding key.
 func patternWords(key string) iter.Seq[string] {

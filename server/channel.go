@@ -19,7 +19,6 @@ type channel struct {
 	closing  bool // channel.close was sent; close-ok is awaited, and all else is dropped
 	content  content
 	lastName string // name of the queue declared last
-	prefetch int    // for consumers that come later
 	tx       *transaction
 	reply    *replyConsumer
 
@@ -29,10 +28,16 @@ type channel struct {
 	toConfirm   bool     // stands in the publisher's list of channels with new publishes
 	toSettle    bool     // has settles that were not looked at yet
 
+	counted  ChannelPublishes // since the channel was opened
+	counting bool             // stands in the publisher's list of channels that have counted something
+	shown    shownPublishes   // as of the last batch, for anyone
+
 	// Guarded by the outbox.
 	ended       bool // nothing is delivered any more
 	deliveryTag uint64
 	unacked     queue.Window[unacked]
+	delivered   ChannelDeliveries
+	prefetch    int         // of consumers that come later
 	shared      int         // prefetch for the whole channel, 0: none
 	refused     []*consumer // consumers refused because of it
 	consumers   map[string]*consumer
@@ -91,7 +96,7 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		if err := m.Decode(f.Arguments()); err != nil {
 			return err
 		}
-		c.channels[f.Channel] = &channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}}
+		c.channels[f.Channel] = c.out.addChannel(&channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}})
 		c.counted.ChannelsOpened++
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
 		return nil
@@ -102,6 +107,14 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		return amqp.UnimplementedMethod().At(id)
 	}
 	return amqp.ExpectedChannelOpen().At(id)
+}
+
+// addChannel makes a new channel visible.
+func (o *outbox) addChannel(ch *channel) *channel {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.channels = append(o.channels, ch)
+	return ch
 }
 
 // failChannel closes a channel because of an error: what it holds comes back first.
@@ -188,6 +201,7 @@ func (o *outbox) takeAll(ch *channel) (map[string]*consumer, queue.Window[unacke
 	if ch.reply != nil {
 		ch.reply.end()
 	}
+	o.channels = slices.DeleteFunc(o.channels, func(other *channel) bool { return other == ch })
 	consumers, held := ch.consumers, ch.unacked
 	ch.unacked = queue.Window[unacked]{Few: true}
 	ch.consumers, ch.refused = nil, nil

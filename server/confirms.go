@@ -116,6 +116,7 @@ func (o *outbox) answerLocked(ch *channel, r confirm) {
 	}
 	o.replyLocked(ch.number, &amqp.BasicAck{DeliveryTag: r.last, Multiple: n > 1})
 	o.conn.server.confirmed.Add(n)
+	o.conn.totals.confirmed.Add(n)
 }
 
 // confirmDurable sends the confirms that the log has released; it reports whether others still wait. direct is as in

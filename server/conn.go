@@ -68,6 +68,7 @@ type connection struct {
 	channels  map[uint16]*channel
 	last      *channel // the channel of the frame before
 	publisher publisher
+	totals    *totals       // of the virtual host
 	counted   Counters      // by the reader alone, made visible once a batch
 	spoke     bool          // the client has sent something
 	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
@@ -77,6 +78,7 @@ type connection struct {
 	late      atomic.Bool     // the deadline passed
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
+	visible   visible         // what others may see
 	blocked   atomic.Bool     // it has published while an alarm is on
 	waiting   atomic.Bool     // held back by the log
 }
@@ -289,6 +291,7 @@ func (c *connection) teardown() {
 		return
 	}
 	c.ended = true
+	c.visible.open.Store(false)
 	defer c.leave() // last: a virtual host that is deleted waits for the exclusive queues to be gone
 	c.server.forgetRunning()
 	if c.server.stopping.Load() {

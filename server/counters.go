@@ -54,5 +54,9 @@ func (t *totals) read() Counters {
 // publishCounters makes what the connection counted visible.
 func (c *connection) publishCounters() {
 	c.server.totals.add(&c.counted)
+	if c.totals != nil {
+		c.totals.add(&c.counted)
+	}
 	c.counted = Counters{}
+	c.show()
 }

@@ -57,6 +57,7 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	if !c.NoAck {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq}, false)
 	}
+	ch.delivered.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
 	return true
 }
@@ -136,6 +137,7 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 	if !g.noAck {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq}, false)
 	}
+	ch.delivered.got(g.noAck, redelivered)
 	if o.closed {
 		return
 	}

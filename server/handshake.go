@@ -153,12 +153,14 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 		return amqp.VHostRefused(m.VirtualHost, c.user.Name()).At(m.ID())
 	}
 	c.vhost, c.rights = v, rights
+	c.totals = c.server.vhostTotals(m.VirtualHost)
 	c.publisher.routes.rights = rights.Version()
 	c.channels = make(map[uint16]*channel)
 	c.state = stateRunning
 	c.held = c.server.alarms.wait()
 	c.deadline.Stop()
 	c.server.noteRunning()
+	c.visible.open.Store(true)
 	c.out.reply(0, &amqp.ConnectionOpenOk{})
 	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
 	return nil

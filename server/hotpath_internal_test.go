@@ -41,6 +41,7 @@ func hotPath(b testing.TB) *connection {
 		b.Fatal(err)
 	}
 	c.user, c.vhost = user, s.VHost("/")
+	c.totals = s.vhostTotals("/")
 	c.rights, _ = user.Rights("/")
 	c.publisher.routes.rights = c.rights.Version()
 	c.state, c.frameMax = stateRunning, 131072

@@ -53,12 +53,13 @@ func (ch *channel) basicQos(m *amqp.BasicQos) error {
 	if m.PrefetchSize != 0 {
 		return amqp.PrefetchSizeNotImplemented(m.PrefetchSize)
 	}
-	if !m.Global {
-		ch.prefetch = int(m.PrefetchCount)
-		return nil
-	}
 	o := &ch.conn.out
 	o.mu.Lock()
+	if !m.Global {
+		ch.prefetch = int(m.PrefetchCount)
+		o.mu.Unlock()
+		return nil
+	}
 	ch.shared = int(m.PrefetchCount)
 	wake := ch.roomLocked()
 	o.mu.Unlock()
@@ -87,8 +88,15 @@ func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
 	}
 	c := newConsumer(ch, m.ConsumerTag)
 	c.NoAck, c.Exclusive, c.Arguments, c.Priority = m.NoAck, m.Exclusive, m.Arguments, priority
-	c.Prefetch = ch.prefetch
+	c.Prefetch = ch.prefetchNow()
 	return q.Consume(&c.Consumer, func() { ch.addConsumer(c, m.NoWait) })
+}
+
+// prefetchNow is the prefetch of a consumer that comes.
+func (ch *channel) prefetchNow() int {
+	ch.conn.out.mu.Lock()
+	defer ch.conn.out.mu.Unlock()
+	return ch.prefetch
 }
 
 // consumer returns the channel's consumer of that tag, nil if there is none.
@@ -194,6 +202,9 @@ func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
 	if found || err != nil {
 		return nil, err
 	}
+	ch.conn.out.mu.Lock()
+	ch.delivered.GetEmpty++
+	ch.conn.out.mu.Unlock()
 	return &amqp.BasicGetEmpty{}, nil
 }
 

@@ -92,6 +92,7 @@ func (ch *channel) txCommit() error {
 	p := &c.publisher
 	publishes := tx.publishes
 	tx.publishes, tx.bytes = nil, 0
+	ch.shown.uncommitted.Store(0)
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
@@ -104,6 +105,7 @@ func (ch *channel) txCommit() error {
 	for _, s := range tx.settles {
 		p.settled.outcome = s.outcome
 		p.settled.add(&s.unacked)
+		ch.delivered.settle(s.outcome, 1)
 	}
 	tx.settles = nil
 	for _, s := range p.settled.list {
@@ -130,6 +132,7 @@ func (ch *channel) txRollback() error {
 		return amqp.NotTransactional()
 	}
 	tx.publishes, tx.bytes = nil, 0
+	ch.shown.uncommitted.Store(0)
 	ch.conn.out.mu.Lock()
 	ch.restoreLocked()
 	ch.conn.out.mu.Unlock()

@@ -36,6 +36,8 @@ type outbox struct {
 	writing    bool     // somebody writes
 	closed     bool     // nothing is appended any more
 
+	channels   []*channel    // that are open
+	total      Octets        // that went on their way since the connection began
 	waiters    []*consumer   // refused for lack of room, longest first
 	confirming []*channel    // those with publisher confirms
 	notices    []notice      // of consumers whose queue is gone, while

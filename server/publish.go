@@ -42,8 +42,11 @@ type publisher struct {
 	settles   []settle    // not looked at
 	settled   gather      // looked at, to hand over
 	runs      []*queue.Queue
-	pressed   []*target // that may have too much in their mailboxes
-	touched   []*outbox // with direct replies to flush
+	pressed   []*target          // that may have too much in their mailboxes
+	touched   []*outbox          // with direct replies to flush
+	counting  []*channel         // that have counted something in this batch
+	source    *exchange.Exchange // whose messages are being counted, nil for none, and
+	traffic   exchange.Traffic   // how many these were
 }
 
 // inspected are the properties that a publish is checked for.
@@ -61,6 +64,7 @@ func (c *connection) publish(ch *channel) error {
 		return amqp.ImmediateNotImplemented().At(amqp.MethodBasicPublish)
 	}
 	c.counted.Published++
+	p.countChannel(ch).Published++
 	p.published = true
 	m := amqp.Message(t.message)
 	r, rewritten, err := c.destination(ch, m)
@@ -76,6 +80,7 @@ func (c *connection) publish(ch *channel) error {
 		m, k = p.keep(ch)
 	}
 	if ch.tx != nil {
+		ch.shown.uncommitted.Add(1)
 		return ch.tx.publish(c, bytes.Clone(m), r, t.mandatory)
 	}
 	if ch.confirming {
@@ -151,6 +156,8 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		p.replies = append(p.replies, replyTo{r.reply, bytes.Clone(m)})
 		return
 	}
+	p.countExchange(r.source)
+	p.traffic.In++
 	if len(r.targets) == 0 {
 		c.unroutable(ch, m, mandatory)
 		return
@@ -179,6 +186,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		full = t.add(ch, m, k) || full
 		taken++
 	}
+	p.traffic.Out += uint64(taken)
 	if taken == 0 {
 		return
 	}
@@ -215,10 +223,12 @@ func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
 func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	if !mandatory {
 		c.counted.Unroutable++
+		c.publisher.countChannel(ch).Unroutable++
 		c.server.drops.note(c, dropUnroutable, m)
 		return
 	}
 	c.counted.Returned++
+	c.publisher.countChannel(ch).Returned++
 	_, properties, body := m.Split()
 	c.out.returned(ch, &amqp.BasicReturn{
 		ReplyCode: amqp.CodeNoRoute, ReplyText: amqp.NoRouteText, Exchange: m.Exchange(), RoutingKey: m.RoutingKey(),

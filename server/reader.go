@@ -17,18 +17,19 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, readBuffer); ret
 // input is the reading end of a connection's socket: a buffer that exists only while there is something in it, so that an idle connection
 // costs none. It belongs to the reader.
 type input struct {
-	conn    net.Conn
-	raw     syscall.RawConn // nil under TLS
-	buf     []byte
-	from    int // buf[from:to] is read and not yet consumed
-	to      int
-	idle    func()      // called before the reader waits for the socket
-	frugal  func() bool // whether to read little at once
-	got     int
-	err     error
-	attempt func(fd uintptr) bool
-	early   bool // there is input that came with a proxy's header
-	full    bool // the last read filled its buffer, so there may be more
+	conn     net.Conn
+	raw      syscall.RawConn // nil under TLS
+	buf      []byte
+	from     int // buf[from:to] is read and not yet consumed
+	to       int
+	idle     func()      // called before the reader waits for the socket
+	frugal   func() bool // whether to read little at once
+	got      int
+	received uint64 // bytes, since the connection began
+	err      error
+	attempt  func(fd uintptr) bool
+	early    bool // there is input that came with a proxy's header
+	full     bool // the last read filled its buffer, so there may be more
 }
 
 func newInput(c net.Conn, raw syscall.RawConn, idle func(), frugal func() bool) *input {
@@ -68,6 +69,7 @@ func (in *input) fill() error {
 		return io.EOF
 	}
 	in.to += in.got
+	in.received += uint64(in.got)
 	return nil
 }
 
@@ -109,6 +111,7 @@ func (in *input) fillWaiting() error {
 	}
 	n, err := in.conn.Read(in.buf[in.to:])
 	in.to += n
+	in.received += uint64(n)
 	in.full = in.to == len(in.buf)
 	if n > 0 {
 		return nil // an end that came along shows itself at the next read

@@ -39,7 +39,8 @@ type pair struct{ index, position int }
 type route struct {
 	address []byte
 	stamp   exchange.Stamp
-	rights  uint64 // version of the rights that were checked
+	source  *exchange.Exchange // nil for direct replies
+	rights  uint64             // version of the rights that were checked
 	targets []*target
 	tagged  bool   // one of the queues wants a tag with each message
 	trimmed uint64 // routes.trimmed, when the targets were taken
@@ -164,6 +165,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
+	r.source = x
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		t := p.routes.target(q)

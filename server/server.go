@@ -37,6 +37,7 @@ type Server struct {
 
 	ids         atomic.Uint64
 	totals      totals
+	perVHost    sync.Map // name -> *totals
 	drops       drops
 	confirmed   atomic.Uint64
 	unconfirmed unconfirmed

@@ -112,6 +112,8 @@ func (o *outbox) takeLocked() outgoing {
 	o.out = outgoing{}
 	o.onTheWay = out.size
 	o.sent += out.size - out.beats
+	o.total.Bytes += uint64(out.size)
+	o.total.Calls++
 	return out
 }
 

@@ -8,19 +8,24 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
+	"leveret/management"
 	"leveret/metrics"
 	"leveret/server"
 )
 
-// webServers are the HTTP server and the one of Prometheus' own, each plain and over TLS.
-type webServers struct{ http, https, metrics, metricsTLS webServer }
+// webServers are the HTTP server, with the API, and the one of Prometheus' own, each plain and over TLS. All serve /metrics.
+type webServers struct {
+	http, https, metrics, metricsTLS webServer
+	api                              *management.API // behind http and https
+}
 
 // webServerCount is how many they are.
 const webServerCount = 4
 
-// listen opens the addresses that are configured. Both serve /metrics.
+// listen opens the addresses that are configured.
 func (w *webServers) listen(n *node) error {
 	handler := metrics.NewHandler(figures{n}, metrics.Identity{
 		Node:            n.config.Node(),
@@ -28,7 +33,8 @@ func (w *webServers) listen(n *node) error {
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
 	})
-	web := n.server.WebSocket(n.config.WebSocketOrigins, handler)
+	w.api = management.New(n.managementOptions(), management.Dependencies{Server: n.server, Users: n.users, Store: n.store, Log: n.log})
+	web := n.server.WebSocket(n.config.WebSocketOrigins, withMetrics(handler, w.api))
 	return errors.Join(
 		w.http.listen(n, n.config.HTTPAddr, nil, web),
 		w.https.listen(n, n.config.HTTPSAddr, n.tls.http, web),
@@ -37,9 +43,24 @@ func (w *webServers) listen(n *node) error {
 	)
 }
 
+// withMetrics serves the API, and metrics below /metrics.
+func withMetrics(metrics http.Handler, api *management.API) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/metrics/") {
+			metrics.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
+}
+
 // close closes all. What the first one needs of the time is not there for the others.
 func (w *webServers) close(ctx context.Context) error {
-	return errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx))
+	err := errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx))
+	if w.api != nil {
+		w.api.Close()
+	}
+	return err
 }
 
 // webServer is one HTTP listener. The zero value listens nowhere.

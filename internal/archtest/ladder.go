@@ -29,7 +29,7 @@ var rungs = []rung{
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
-	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "server", "definitions"}},
+	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "store", "server", "definitions"}},
 	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
 	{"cmd/broker/admin", []string{"ctl"}},
 	{"cmd/broker/rabbitmqctl", []string{"ctl"}},

@@ -1,0 +1,138 @@
+package management
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"leveret/auth"
+	"leveret/vhost"
+)
+
+// challenge is what browsers and libraries ask for a password by.
+const challenge = `Basic realm="RabbitMQ Management"`
+
+// Tags of users that give access to the API. Each but the first gives what management gives, and more.
+const (
+	tagManagement    = "management"
+	tagPolicymaker   = "policymaker"
+	tagMonitoring    = "monitoring"
+	tagAdministrator = "administrator"
+)
+
+// authorize finds out who calls and whether that user may call the operation at all.
+func (c *call) authorize(op *operation) error {
+	if op.level == anybody {
+		return nil
+	}
+	user, err := c.login()
+	if err != nil {
+		return err
+	}
+	c.user = user
+	switch {
+	case !c.hasAny(tagManagement, tagPolicymaker, tagMonitoring, tagAdministrator):
+		return refused("Not management user")
+	case op.level == administrator && !c.hasAny(tagAdministrator):
+		return refused("Not administrator user")
+	case op.level == monitor && !c.seesAll():
+		return refused("Not monitor user")
+	case op.level == policymaker && !c.hasAny(tagPolicymaker, tagAdministrator):
+		return refused("User not authorised to access object")
+	}
+	return nil
+}
+
+// hasAny tells whether the user has one of the tags at this moment.
+func (c *call) hasAny(tags ...string) bool { return slices.ContainsFunc(tags, c.user.HasTag) }
+
+// seesAll tells whether the user sees what belongs to others.
+func (c *call) seesAll() bool { return c.hasAny(tagMonitoring, tagAdministrator) }
+
+// isAdministrator tells whether the user may do everything.
+func (c *call) isAdministrator() bool { return c.user.HasTag(tagAdministrator) }
+
+// login checks the password that came with the request.
+func (c *call) login() (*auth.User, error) {
+	header := c.request.Header.Get("Authorization")
+	if header == "" {
+		return nil, &failure{status: http.StatusUnauthorized, challenge: true}
+	}
+	scheme, _, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return nil, notAuthorized("Not_Authorized")
+	}
+	name, password, ok := c.request.BasicAuth()
+	if !ok {
+		return nil, &failure{status: http.StatusBadRequest}
+	}
+	return c.api.check(name, password, remoteAddress(c.request))
+}
+
+// check finds the user of a name and a password.
+func (a *API) check(name, password string, peer netip.Addr) (*auth.User, error) {
+	user, err := a.users.Login(name, password, auth.Client{Protocol: auth.HTTP, Address: peer})
+	if err == nil {
+		return user, nil
+	}
+	var refusal *auth.Refusal
+	if errors.As(err, &refusal) {
+		if !refusal.Repeated {
+			a.log.Warn("HTTP login refused", "error", refusal.Error(), "peer", peer)
+		}
+		if refusal.LoopbackOnly {
+			return nil, notAuthorized("User can only log in via localhost")
+		}
+	}
+	return nil, notAuthorized("Not_Authorized")
+}
+
+// notAuthorized is the answer to a login that failed; its spelling is not that of a right that is lacking.
+func notAuthorized(reason string) *failure {
+	return failed(http.StatusUnauthorized, "not_authorized", reason)
+}
+
+func remoteAddress(r *http.Request) netip.Addr {
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	peer, _ := netip.ParseAddr(host)
+	return peer
+}
+
+// enterVHost finds the virtual host that the path names, if the user may see it.
+func (c *call) enterVHost(op *operation) error {
+	name := c.path("vhost")
+	if name == "" {
+		return nil
+	}
+	c.vhost = c.api.server.VHost(name)
+	if op.level != vhostUser && op.level != vhostViewer && op.level != policymaker {
+		return nil
+	}
+	if c.vhost == nil {
+		if c.request.Method == http.MethodPut || c.request.Method == http.MethodPost {
+			return missing("vhost_not_found")
+		}
+		return notFound()
+	}
+	if c.sees(name) || op.level == vhostViewer && c.seesAll() {
+		return nil
+	}
+	return missing("Not Found")
+}
+
+// sees tells whether the user sees the queues, exchanges, bindings and policies of a virtual host.
+func (c *call) sees(name string) bool {
+	if c.isAdministrator() {
+		return true
+	}
+	_, ok := c.user.Rights(name)
+	return ok
+}
+
+// visible are the virtual hosts whose objects the user sees.
+func (c *call) visible() []*vhost.VHost {
+	return slices.DeleteFunc(c.api.vhosts(), func(v *vhost.VHost) bool { return !c.sees(v.Name()) })
+}

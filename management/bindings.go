@@ -1,0 +1,301 @@
+package management
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/vhost"
+)
+
+var bindingRoutes = []route{
+	{path: "/bindings", group: "Bindings", operations: []operation{
+		{http.MethodGet, managementTag, (*call).listBindings, "all bindings", "", false},
+	}},
+	{path: "/bindings/{vhost}", group: "Bindings", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).listBindings, "the bindings of a virtual host", "", false},
+	}},
+	{path: "/bindings/{vhost}/e/{exchange}/{kind}/{destination}", group: "Bindings", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).bindingsBetween, "the bindings from an exchange to a queue (kind q) or an exchange (kind e)", "", false},
+		{http.MethodPost, vhostUser, (*call).bind, "make a binding", "routing_key arguments", false},
+	}},
+	{path: "/bindings/{vhost}/e/{exchange}/{kind}/{destination}/{props}", group: "Bindings", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).getBinding, "one binding, by its properties_key", "", false},
+		{http.MethodDelete, vhostUser, (*call).unbind, "remove a binding", "", false},
+	}},
+}
+
+// binding is a binding with its ends.
+type binding struct {
+	vhost, source, destination string
+	toExchange                 bool
+	key                        string
+	arguments                  amqp.Table
+	hash                       string // of the arguments, empty without
+}
+
+func newBinding(v *vhost.VHost, source string, b *exchange.Binding) binding {
+	n := binding{vhost: v.Name(), source: source, destination: b.Destination.Name(), toExchange: b.ToExchange(), key: b.Key, arguments: b.Arguments}
+	if len(b.Arguments) > 0 {
+		n.hash = argumentsHash(b.CanonicalArguments())
+	}
+	return n
+}
+
+// implicit is the binding of every queue to the default exchange.
+func implicit(v *vhost.VHost, name string) binding {
+	return binding{vhost: v.Name(), destination: name, key: name}
+}
+
+// argumentsHash tells bindings apart that differ in their arguments alone.
+func argumentsHash(canonical string) string {
+	h := fnv.New32a()
+	h.Write([]byte(canonical))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, h.Sum32()))
+}
+
+// propertiesKey is what a binding is called in paths: its key, percent-encoded, and the hash of its arguments.
+func (b *binding) propertiesKey() string {
+	key := strings.ReplaceAll(url.QueryEscape(b.key), "~", "%7E")
+	if b.hash == "" && key != "" {
+		return key
+	}
+	return key + "~" + b.hash
+}
+
+func (b *binding) kind() string {
+	if b.toExchange {
+		return "exchange"
+	}
+	return "queue"
+}
+
+func (b *binding) show() object {
+	return object{
+		{"source", b.source}, {"vhost", b.vhost}, {"destination", b.destination}, {"destination_type", b.kind()}, {"routing_key", b.key},
+		{"arguments", b.arguments}, {"properties_key", b.propertiesKey()},
+	}
+}
+
+// replyBindings lists bindings, in order of their source.
+func (c *call) replyBindings(list []binding) (reply, error) {
+	return listing[binding]{
+		items: list,
+		id: func(b binding) identity {
+			return identity{b.vhost, strings.Join([]string{b.source, b.kind(), b.destination, b.key, b.hash}, "\x00")}
+		},
+		show: func(b binding) object { return b.show() },
+	}.reply(c)
+}
+
+func (c *call) listBindings() (reply, error) {
+	var list []binding
+	for _, v := range c.vhostsNamed() {
+		list = append(list, implicitBindings(v)...)
+		v.Exchanges(func(x *exchange.Exchange) bool {
+			list = append(list, bindingsOf(v, x)...)
+			return true
+		})
+	}
+	return c.replyBindings(list)
+}
+
+func implicitBindings(v *vhost.VHost) (list []binding) {
+	v.Queues(func(q *queue.Queue) bool {
+		list = append(list, implicit(v, q.Name()))
+		return true
+	})
+	return list
+}
+
+func bindingsOf(v *vhost.VHost, x *exchange.Exchange) (list []binding) {
+	bindings := x.Bindings()
+	for i := range bindings {
+		list = append(list, newBinding(v, x.Name(), &bindings[i]))
+	}
+	return list
+}
+
+// bindingsFrom lists the bindings of an exchange as source; those of one that is not there are none.
+func (c *call) bindingsFrom() (reply, error) {
+	name := c.exchange("exchange")
+	if name == "" {
+		return c.replyBindings(implicitBindings(c.vhost))
+	}
+	x := c.vhost.Exchange([]byte(name))
+	if x == nil {
+		return ok([]object{})
+	}
+	return c.replyBindings(bindingsOf(c.vhost, x))
+}
+
+func (c *call) bindingsToExchange() (reply, error) {
+	return c.replyBindings(bindingsTo(c.vhost, c.exchange("exchange"), true))
+}
+
+// bindingsToQueue lists the bindings to a queue: also the one to the default exchange of a queue that is not there.
+func (c *call) bindingsToQueue() (reply, error) {
+	name := c.path("queue")
+	return c.replyBindings(append(bindingsTo(c.vhost, name, false), implicit(c.vhost, name)))
+}
+
+// bindingsTo finds the bindings to a destination in all exchanges: the virtual host knows them by source alone.
+func bindingsTo(v *vhost.VHost, name string, toExchange bool) (list []binding) {
+	d := destination(v, name, toExchange)
+	if d == nil {
+		return nil
+	}
+	v.Exchanges(func(x *exchange.Exchange) bool {
+		list = append(list, bindingsBetween(v, x, d)...)
+		return true
+	})
+	return list
+}
+
+func bindingsBetween(v *vhost.VHost, x *exchange.Exchange, d exchange.Destination) (list []binding) {
+	bindings := x.BindingsTo(d)
+	for i := range bindings {
+		list = append(list, newBinding(v, x.Name(), &bindings[i]))
+	}
+	return list
+}
+
+// destination finds the queue or exchange of a name, nil if there is none.
+func destination(v *vhost.VHost, name string, toExchange bool) exchange.Destination {
+	if toExchange {
+		if x := v.Exchange([]byte(name)); x != nil {
+			return x
+		}
+	} else if q := findQueue(v, name); q != nil {
+		return q
+	}
+	return nil
+}
+
+// toExchange reads the kind of a destination in a path.
+func (c *call) toExchange() (bool, error) {
+	switch c.path("kind") {
+	case "e":
+		return true, nil
+	case "q":
+		return false, nil
+	}
+	return false, notFound()
+}
+
+// destinationName is the name of the destination that the path gives.
+func (c *call) destinationName(toExchange bool) string {
+	if toExchange {
+		return c.exchange("destination")
+	}
+	return c.path("destination")
+}
+
+// between are the bindings that the path is about.
+func (c *call) between() ([]binding, error) {
+	toExchange, err := c.toExchange()
+	if err != nil {
+		return nil, err
+	}
+	name := c.destinationName(toExchange)
+	d := destination(c.vhost, name, toExchange)
+	x := c.vhost.Exchange([]byte(c.exchange("exchange")))
+	switch {
+	case d == nil || x == nil:
+		return nil, nil
+	case x.Name() == "" && !toExchange:
+		return []binding{implicit(c.vhost, name)}, nil
+	}
+	return bindingsBetween(c.vhost, x, d), nil
+}
+
+func (c *call) bindingsBetween() (reply, error) {
+	list, err := c.between()
+	if err != nil {
+		return reply{}, err
+	}
+	return c.replyBindings(list)
+}
+
+// binding is the one that the path names.
+func (c *call) binding() (*binding, error) {
+	list, err := c.between()
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].propertiesKey() == c.path("props") {
+			return &list[i], nil
+		}
+	}
+	return nil, notFound()
+}
+
+func (c *call) getBinding() (reply, error) {
+	b, err := c.binding()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(columnsOf(c).one(b.show()))
+}
+
+// bind makes a binding. Where it is afterwards is told relative to the path, its name encoded once more.
+func (c *call) bind() (reply, error) {
+	toExchange, err := c.toExchange()
+	if err != nil {
+		return reply{}, err
+	}
+	o, err := c.body()
+	if err != nil {
+		return reply{}, err
+	}
+	key, err := o.text("routing_key", "")
+	if err != nil {
+		return reply{}, err
+	}
+	if len(key) > maxShortString {
+		return reply{}, tooLong("routing_key", key)
+	}
+	given, _ := o.get("arguments")
+	arguments, err := fieldTable(given)
+	if err != nil {
+		return reply{}, err
+	}
+	b := binding{destination: c.destinationName(toExchange), key: key, arguments: arguments}
+	if len(arguments) > 0 {
+		b.hash = argumentsHash((&exchange.Binding{Arguments: arguments}).CanonicalArguments())
+	}
+	source := c.exchange("exchange")
+	if toExchange {
+		err = c.vhost.BindExchange(b.destination, source, key, arguments, c.rights())
+	} else {
+		err = c.vhost.BindQueue(b.destination, source, key, arguments, nobody, c.rights())
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	location := url.PathEscape(c.path("destination")) + "/" + url.QueryEscape(b.propertiesKey())
+	return reply{status: http.StatusCreated, location: location}, nil
+}
+
+// nobody owns no exclusive queue: calls of the API come from no connection.
+const nobody vhost.Owner = 0
+
+func (c *call) unbind() (reply, error) {
+	b, err := c.binding()
+	if err != nil {
+		return reply{}, err
+	}
+	if b.toExchange {
+		err = c.vhost.UnbindExchange(b.destination, b.source, b.key, b.arguments, c.rights())
+	} else {
+		err = c.vhost.UnbindQueue(b.destination, b.source, b.key, b.arguments, nobody, c.rights())
+	}
+	return done(err)
+}

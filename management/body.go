@@ -1,0 +1,170 @@
+package management
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// body reads what the client sent as an object. Nothing at all, and null, count as an empty one.
+func (c *call) body() (object, error) {
+	raw, err := c.rawBody()
+	if err != nil {
+		return nil, err
+	}
+	o, ok := parseObject(raw)
+	if !ok {
+		return nil, badRequest("not_json")
+	}
+	return o, nil
+}
+
+// rawBody reads the request's body, as far as the limit allows.
+func (c *call) rawBody() ([]byte, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(c.writer, c.request.Body, c.api.options.BodyLimit))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, badRequest("Exceeded HTTP request body size limit")
+	}
+	if err != nil {
+		return nil, badRequest("the body could not be read")
+	}
+	return raw, nil
+}
+
+// parseObject reads one JSON object with nothing behind it.
+func parseObject(raw []byte) (object, bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, true
+	}
+	if !json.Valid(raw) {
+		return nil, false // looked at whole, so that what follows can't fail
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	v, err := parseValue(d)
+	o, ok := v.(object)
+	return o, err == nil && ok
+}
+
+// maxDepth bounds how deep arrays and objects may stand in each other, as they are read by recursion.
+const maxDepth = 64
+
+// errDepth is returned for a value that is nested deeper.
+var errDepth = errors.New("nested too deeply")
+
+// parseValue reads a value with the order of its fields, and duplicates, as they came.
+func parseValue(d *json.Decoder) (any, error) { return parseNested(d, maxDepth) }
+
+func parseNested(d *json.Decoder, depth int) (any, error) {
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	if depth == 0 {
+		return nil, errDepth
+	}
+	switch token {
+	case json.Delim('{'):
+		return parseFields(d, depth)
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			v, err := parseNested(d, depth-1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := d.Token()
+		return list, err
+	}
+	return token, nil
+}
+
+func parseFields(d *json.Decoder, depth int) (any, error) {
+	o := object{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := parseNested(d, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		o.add(name.(string), v)
+	}
+	_, err := d.Token()
+	return o, err
+}
+
+// require checks that fields are there. What is missing is told all at once, in RabbitMQ's notation.
+func (o object) require(names ...string) error {
+	var missing []string
+	for _, name := range names {
+		if _, ok := o.get(name); !ok {
+			missing = append(missing, "{key_missing,"+name+"}")
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	separator := ","
+	if len(strings.Join(missing, separator)) > termWidth {
+		separator = ",\n "
+	}
+	return badRequest("[" + strings.Join(missing, separator) + "]")
+}
+
+// termWidth is from where on RabbitMQ breaks a list into lines.
+const termWidth = 78
+
+// boolean reads a field that is true or false, or the same as a text; absent, it is what fallback says.
+func (o object) boolean(name string, fallback bool) (bool, error) {
+	v, ok := o.get(name)
+	if !ok {
+		return fallback, nil
+	}
+	switch v {
+	case true, "true":
+		return true, nil
+	case false, "false":
+		return false, nil
+	}
+	return false, invalid("not_boolean", v)
+}
+
+// text reads a field that is a string; absent, it is what fallback says.
+func (o object) text(name, fallback string) (string, error) {
+	v, ok := o.get(name)
+	if !ok {
+		return fallback, nil
+	}
+	s, ok := v.(string)
+	if !ok {
+		return "", invalid("not_string", v)
+	}
+	return s, nil
+}
+
+// integer reads a field that is a whole number, or the same as a text; absent, it is what fallback says.
+func (o object) integer(name string, fallback int64) (int64, error) {
+	v, ok := o.get(name)
+	if !ok {
+		return fallback, nil
+	}
+	number, isNumber := v.(json.Number)
+	if text, ok := v.(string); ok {
+		number, isNumber = json.Number(text), true
+	}
+	n, err := number.Int64()
+	if !isNumber || err != nil {
+		return 0, invalid("not_integer", v)
+	}
+	return n, nil
+}

@@ -1,0 +1,205 @@
+package management
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leveret/server"
+)
+
+var connectionRoutes = []route{
+	{path: "/connections", group: "Connections", operations: []operation{
+		{http.MethodGet, managementTag, (*call).listConnections, "the open connections: the user's own, or all for monitoring", "", false},
+	}},
+	{path: "/connections/{connection}", group: "Connections", operations: []operation{
+		{http.MethodGet, managementTag, (*call).getConnection, "one connection", "", false},
+		{http.MethodDelete, managementTag, (*call).closeConnection, "close a connection; the header X-Reason says why", "", false},
+	}},
+	{path: "/connections/{connection}/channels", group: "Connections", operations: []operation{
+		{http.MethodGet, managementTag, (*call).connectionChannels, "the channels of a connection", "", false},
+	}},
+	{path: "/connections/{connection}/sessions", group: "Connections", operations: []operation{
+		{http.MethodGet, managementTag, (*call).sessions, "AMQP 1.0 sessions: there are none", "", false},
+	}},
+	{path: "/connections/username/{user}", group: "Connections", first: true, operations: []operation{
+		{http.MethodGet, managementTag, (*call).userConnections, "a user's connections", "", false},
+		{http.MethodDelete, managementTag, (*call).closeUserConnections, "close a user's connections", "", false},
+	}},
+	{path: "/vhosts/{vhost}/connections", group: "Connections", operations: []operation{
+		{http.MethodGet, vhostViewer, (*call).listConnections, "the open connections in a virtual host", "", false},
+	}},
+}
+
+// connections are those that the user may see.
+func (c *call) connections() []server.ConnectionStatus {
+	list := c.api.server.OpenConnections()
+	if c.vhost != nil {
+		list = slices.DeleteFunc(list, func(s server.ConnectionStatus) bool { return s.VHost != c.vhost.Name() })
+	}
+	if c.seesAll() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(s server.ConnectionStatus) bool { return s.User != c.user.Name() })
+}
+
+func (c *call) listConnections() (reply, error) {
+	w, err := windowsOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	return listing[server.ConnectionStatus]{
+		items: c.connections(),
+		id:    func(s server.ConnectionStatus) identity { return identity{s.VHost, s.Name} },
+		show:  func(s server.ConnectionStatus) object { return c.api.connection(&s, w.data, nil) },
+		paged: c.vhost == nil,
+	}.reply(c)
+}
+
+// ownConnection is the connection that the path names, if the user may see it.
+func (c *call) ownConnection() (server.ConnectionStatus, error) {
+	s, ok := c.api.server.Connection(c.path("connection"))
+	switch {
+	case !ok:
+		return s, notFound()
+	case !c.seesAll() && s.User != c.user.Name():
+		return s, refused("User not authorised to access object")
+	}
+	return s, nil
+}
+
+func (c *call) getConnection() (reply, error) {
+	w, err := windowsOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	s, err := c.ownConnection()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.api.connection(&s, w.data, ""))
+}
+
+// octetCounters are the names of what goes over a connection.
+var octetCounters = counters{"recv_oct", "send_oct"}
+
+// connectionKey is the key of a connection's samples.
+type connectionKey uint64
+
+func octets(s *server.ConnectionStatus) []uint64 { return []uint64{s.Received.Bytes, s.Sent.Bytes} }
+
+// connection shows a connection. Without TLS, what is about TLS shows as plain.
+func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) object {
+	host, port := addressParts(s.Local)
+	peerHost, peerPort := addressParts(s.Peer)
+	o := object{
+		{"name", s.Name}, {"node", a.options.Node}, {"vhost", s.VHost}, {"user", s.User}, {"user_who_performed_action", s.User},
+		{"type", "network"}, {"protocol", "AMQP 0-9-1"}, {"state", s.State}, {"host", host}, {"port", port}, {"peer_host", peerHost},
+		{"peer_port", peerPort}, {"auth_mechanism", s.Mechanism}, {"timeout", int64(s.Heartbeat.Seconds())}, {"frame_max", s.FrameMax},
+		{"channel_max", s.ChannelMax}, {"client_properties", s.Client}, {"connected_at", s.Connected.UnixMilli()}, {"channels", s.Channels},
+		{"recv_cnt", s.Received.Calls}, {"send_cnt", s.Sent.Calls}, {"send_pend", s.Pending}, {"ssl", s.TLS != nil},
+		{"garbage_collection", object{}}, {"reductions", 0},
+	}
+	if v, ok := s.Client.Get("connection_name"); ok {
+		o.add("user_provided_name", plainValue(v))
+	}
+	o = octetCounters.addTo(o, octets(s), a.rates.past(connectionKey(s.ID), w), 0, w)
+	return appendTLS(o, s.TLS, plain)
+}
+
+// appendTLS adds what is known of a connection's TLS and the client's certificate.
+func appendTLS(o object, state *tls.ConnectionState, plain any) object {
+	names := []string{
+		"ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash",
+		"peer_cert_subject", "peer_cert_issuer", "peer_cert_validity", "peer_cert_serial_number",
+	}
+	values := make([]any, len(names))
+	for i := range values {
+		values[i] = plain
+	}
+	if state != nil {
+		values[0], values[1], values[2], values[3] = strings.ToLower(strings.ReplaceAll(tls.VersionName(state.Version), "TLS ", "tlsv")),
+			state.CurveID.String(), tls.CipherSuiteName(state.CipherSuite), ""
+		if len(state.PeerCertificates) > 0 {
+			cert := state.PeerCertificates[0]
+			values[4], values[5] = cert.Subject.String(), cert.Issuer.String()
+			values[6] = cert.NotBefore.UTC().Format(http.TimeFormat) + " - " + cert.NotAfter.UTC().Format(http.TimeFormat)
+			values[7] = cert.SerialNumber.String()
+		}
+	}
+	for i, name := range names {
+		o.add(name, values[i])
+	}
+	return o
+}
+
+func addressParts(a net.Addr) (host string, port int) {
+	if a == nil {
+		return "", 0
+	}
+	host, text, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String(), 0
+	}
+	port, _ = strconv.Atoi(text)
+	return host, port
+}
+
+// defaultReason is what a client is told whose connection an operator closes without a word.
+const defaultReason = "Closed via management plugin"
+
+func (c *call) reason() string {
+	if reason := c.request.Header.Get("X-Reason"); reason != "" {
+		return reason
+	}
+	return defaultReason
+}
+
+func (c *call) closeConnection() (reply, error) {
+	s, err := c.ownConnection()
+	if err != nil {
+		return reply{}, err
+	}
+	c.close(&s)
+	return noContent()
+}
+
+func (c *call) close(s *server.ConnectionStatus) {
+	if c.api.server.CloseConnection(s.ID, c.reason()) {
+		c.audit("connection.closed", "vhost", s.VHost, "name", s.Name, "of", s.User, "reason", c.reason())
+	}
+}
+
+// ofUser are the connections of the user that the path names, if the caller may see them.
+func (c *call) ofUser() []server.ConnectionStatus {
+	name := c.path("user")
+	return slices.DeleteFunc(c.connections(), func(s server.ConnectionStatus) bool { return s.User != name })
+}
+
+func (c *call) userConnections() (reply, error) {
+	return listing[server.ConnectionStatus]{
+		items: c.ofUser(),
+		id:    func(s server.ConnectionStatus) identity { return identity{s.VHost, s.Name} },
+		show: func(s server.ConnectionStatus) object {
+			return object{{"name", s.Name}, {"vhost", s.VHost}, {"user", s.User}, {"node", c.api.options.Node}}
+		},
+	}.reply(c)
+}
+
+func (c *call) closeUserConnections() (reply, error) {
+	for _, s := range c.ofUser() {
+		c.close(&s)
+	}
+	return noContent()
+}
+
+// sessions would be those of AMQP 1.0, which is not spoken here.
+func (c *call) sessions() (reply, error) {
+	if _, err := c.ownConnection(); err != nil {
+		return reply{}, err
+	}
+	return reply{}, badRequest("connection does not use AMQP 1.0")
+}

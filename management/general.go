@@ -1,0 +1,89 @@
+package management
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+
+	"leveret/auth"
+)
+
+var generalRoutes = []route{
+	{path: "/overview", group: "Broker", operations: []operation{
+		{http.MethodGet, managementTag, (*call).overview, "the whole broker: totals, rates, listeners", "", false},
+	}},
+	{path: "/version", group: "Broker", operations: []operation{
+		{http.MethodGet, anybody, (*call).version, "version of the API", "", false},
+	}},
+	{path: "/whoami", group: "Broker", operations: []operation{
+		{http.MethodGet, managementTag, (*call).whoami, "the user that calls", "", false},
+	}},
+	{path: "/login", group: "Broker", operations: []operation{
+		{http.MethodPost, anybody, (*call).logIn, "check a password that is sent as a form", "username* password*", false},
+		{http.MethodDelete, anybody, (*call).logOut, "nothing: there are no sessions", "", false},
+	}},
+	{path: "/extensions", group: "Broker", operations: []operation{
+		{http.MethodGet, managementTag, (*call).extensions, "extensions of the web pages: none", "", false},
+	}},
+	{path: "/auth/hash_password/{password}", group: "Users", operations: []operation{
+		{http.MethodGet, administrator, (*call).hashPassword, "what password_hash of a user would be", "", false},
+	}},
+}
+
+// version is the version of RabbitMQ whose API this is.
+func (c *call) version() (reply, error) { return ok(c.api.options.ProductVersion) }
+
+func (c *call) whoami() (reply, error) { return ok(c.api.self(c.user.Name())) }
+
+// self is what a user is told of itself.
+func (a *API) self(name string) object {
+	tags := []string{}
+	if account, ok := a.account(name); ok {
+		tags = append(tags, account.Tags...)
+	}
+	return object{{"name", name}, {"tags", tags}, {"is_internal_user", true}}
+}
+
+// account finds a user.
+func (a *API) account(name string) (auth.Account, bool) {
+	for _, account := range a.users.Users() {
+		if account.Name == name {
+			return account, true
+		}
+	}
+	return auth.Account{}, false
+}
+
+// logIn is for the web page, which keeps what it is given and sends it with every request.
+func (c *call) logIn() (reply, error) {
+	raw, err := c.rawBody()
+	if err != nil {
+		return reply{}, err
+	}
+	form, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return reply{}, badRequest("not_a_form")
+	}
+	name, password := form.Get("username"), form.Get("password")
+	c.user, err = c.api.check(name, password, remoteAddress(c.request))
+	if err != nil {
+		return reply{}, err
+	}
+	if !c.hasAny(tagManagement, tagPolicymaker, tagMonitoring, tagAdministrator) {
+		return reply{}, refused("Not management user")
+	}
+	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
+	return ok(object{{"user", c.api.self(name)}, {"token", object{{"type", "basic"}, {"value", token}}}})
+}
+
+func (c *call) logOut() (reply, error) { return noContent() }
+
+func (c *call) extensions() (reply, error) { return ok([]object{}) }
+
+func (c *call) hashPassword() (reply, error) {
+	hash, err := auth.HashPassword(auth.SHA256, c.path("password"))
+	if err != nil {
+		return reply{}, badRequest(err.Error())
+	}
+	return ok(object{{"ok", hash}})
+}

@@ -1,0 +1,161 @@
+package management
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const checks = "/health/checks"
+
+var healthRoutes = []route{
+	check("/alarms", managementTag, (*call).checkAlarms, "no resource is low"),
+	check("/local-alarms", managementTag, (*call).checkAlarms, "no resource of this node is low"),
+	check("/virtual-hosts", managementTag, (*call).healthy, "all virtual hosts run"),
+	check("/node-is-quorum-critical", managementTag, (*call).checkQuorum, "no queue would stop with this node; one node alone is never asked"),
+	check("/is-in-service", anybody, (*call).healthy, "the node is not being drained"),
+	check("/below-node-connection-limit", anybody, (*call).healthy, "the node takes further connections"),
+	check("/ready-to-serve-clients", anybody, (*call).checkReady, "clients can connect and work"),
+	check("/reached-target-cluster-size", anybody, (*call).healthy, "all nodes of the cluster are there"),
+	check("/metadata-store/initialized", managementTag, (*call).healthy, "definitions are loaded"),
+	check("/metadata-store/initialized/with-data", managementTag, (*call).healthy, "definitions are loaded"),
+	check("/certificate-expiration/{within}/{unit}", managementTag, (*call).checkCertificates, "no certificate ends within that time"),
+	check("/port-listener/{port}", managementTag, (*call).checkPort, "the broker listens on the port"),
+	check("/protocol-listener/{protocols}", managementTag, (*call).checkProtocols, "the broker listens for all these protocols"),
+	check("/quorum-queues-without-elected-leaders/all-vhosts", managementTag, (*call).healthy, "all queues work"),
+	check("/quorum-queues-without-elected-leaders/all-vhosts/pattern/{pattern}", managementTag, (*call).healthy, "all these queues work"),
+	check("/quorum-queues-without-elected-leaders/vhost/{vhost}", managementTag, (*call).healthy, "all queues of the virtual host work"),
+	check("/quorum-queues-without-elected-leaders/vhost/{vhost}/pattern/{pattern}", managementTag, (*call).healthy, "all these queues work"),
+	{path: "/aliveness-test/{vhost}", group: "Health", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).healthy, "the virtual host is there", "", false},
+	}},
+	{path: "/healthchecks/node", group: "Health", operations: []operation{
+		{http.MethodGet, managementTag, (*call).checkAlarms, "the same as alarms", "", false},
+	}},
+	{path: "/healthchecks/node/{node}", group: "Health", operations: []operation{
+		{http.MethodGet, managementTag, (*call).checkNode, "the same as alarms", "", false},
+	}},
+}
+
+func check(path string, who level, run func(*call) (reply, error), summary string) route {
+	return route{path: checks + path, group: "Health", operations: []operation{{http.MethodGet, who, run, summary, "", false}}}
+}
+
+// healthy is the answer of a check that found nothing wrong.
+func (c *call) healthy() (reply, error) { return ok(object{{"status", "ok"}}) }
+
+// unhealthy is the answer of one that did.
+func unhealthy(reason string, more ...field) (reply, error) {
+	return reply{status: http.StatusServiceUnavailable, body: append(object{{"status", "failed"}, {"reason", reason}}, more...)}, nil
+}
+
+func (c *call) checkAlarms() (reply, error) {
+	var alarms []object
+	if c.api.server.Stats().MemoryAlarm {
+		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "memory"}})
+	}
+	if c.api.store.Alarm() {
+		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "disk"}})
+	}
+	if len(alarms) > 0 {
+		return unhealthy("There are alarms in effect in the cluster", field{"alarms", alarms})
+	}
+	return c.healthy()
+}
+
+func (c *call) checkNode() (reply, error) {
+	if err := c.ownNode(); err != nil {
+		return reply{}, err
+	}
+	return c.checkAlarms()
+}
+
+func (c *call) checkQuorum() (reply, error) {
+	return ok(object{{"status", "ok"}, {"reason", "single node cluster"}})
+}
+
+func (c *call) checkReady() (reply, error) {
+	for _, l := range c.api.options.Listeners() {
+		if strings.HasPrefix(l.Protocol, "amqp") {
+			return c.healthy()
+		}
+	}
+	return unhealthy("no active listeners for AMQP/AMQPS")
+}
+
+func (c *call) checkPort() (reply, error) {
+	port, err := strconv.Atoi(c.path("port"))
+	if err != nil {
+		return reply{}, badRequest("Invalid port")
+	}
+	ports := []any{}
+	for _, l := range c.api.options.Listeners() {
+		_, p := splitAddress(l.Address)
+		ports = append(ports, p)
+	}
+	if slices.Contains(ports, any(port)) {
+		return ok(object{{"status", "ok"}, {"port", port}})
+	}
+	return unhealthy("No active listener", field{"missing", port}, field{"ports", ports})
+}
+
+// protocolNames are other names that people give the protocols.
+var protocolNames = map[string]string{"amqps": "amqp/ssl", "amqp091": "amqp", "https": "https"}
+
+func (c *call) checkProtocols() (reply, error) {
+	active := []string{}
+	for _, l := range c.api.options.Listeners() {
+		if !slices.Contains(active, l.Protocol) {
+			active = append(active, l.Protocol)
+		}
+	}
+	missing := []string{}
+	for name := range strings.SplitSeq(c.path("protocols"), ",") {
+		if other, ok := protocolNames[name]; ok {
+			name = other
+		}
+		if !slices.Contains(active, name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return unhealthy("No active listener", field{"missing", missing}, field{"protocols", active})
+	}
+	return ok(object{{"status", "ok"}, {"protocols", active}})
+}
+
+// timeUnits are those in which a certificate's remaining time can be given, in days.
+var timeUnits = map[string]int{"days": 1, "weeks": 7, "months": 30, "years": 365}
+
+func (c *call) checkCertificates() (reply, error) {
+	days := timeUnits[c.path("unit")]
+	if days == 0 {
+		return reply{}, badRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
+	}
+	n, err := strconv.Atoi(c.path("within"))
+	if err != nil {
+		return reply{}, badRequest("Invalid expiration value.")
+	}
+	limit := time.Now().AddDate(0, 0, n*days)
+	var expired []object
+	for _, cert := range c.api.options.Certificates() {
+		if cert.Leaf != nil && cert.Leaf.NotAfter.Before(limit) {
+			expired = append(expired, certificate(cert))
+		}
+	}
+	if len(expired) > 0 {
+		return unhealthy("Certificates expiring", field{"expired", expired})
+	}
+	return c.healthy()
+}
+
+func certificate(cert *tls.Certificate) object {
+	return object{
+		{"subject", cert.Leaf.Subject.String()}, {"not_after", cert.Leaf.NotAfter.UTC().Format(time.RFC3339)},
+		{"serial_number", fmt.Sprint(cert.Leaf.SerialNumber)},
+	}
+}

@@ -1,0 +1,288 @@
+package management
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// identity is what lists are ordered by when a client does not say.
+type identity struct{ vhost, name string }
+
+func (i identity) compare(j identity) int {
+	return cmp.Or(strings.Compare(i.vhost, j.vhost), strings.Compare(i.name, j.name))
+}
+
+// listing is a list that a client may have sorted, cut into pages, and shown in part. Only what is shown is built, unless it is sorted by a field
+// that must be built first.
+type listing[T any] struct {
+	items []T
+	id    func(T) identity
+	show  func(T) object
+	paged bool // the others ignore the parameters
+}
+
+// reply makes the answer from what the query asks for.
+func (l listing[T]) reply(c *call) (reply, error) {
+	p, err := l.pageOf(c)
+	if err != nil {
+		return reply{}, err
+	}
+	total := len(l.items)
+	if p != nil {
+		l.items = slices.DeleteFunc(slices.Clone(l.items), func(item T) bool { return !p.matches(l.id(item).name) })
+	}
+	columns := columnsOf(c)
+	l.sort(c, sortFields(c) == nil)
+	if fields := sortFields(c); fields != nil {
+		shown := sortedBy(fields, l.objects(l.items), c.asked("sort_reverse"))
+		if p == nil {
+			return ok(columns.of(shown))
+		}
+		return p.reply(shown, total, columns.of)
+	}
+	if p == nil {
+		return ok(columns.of(l.objects(l.items)))
+	}
+	return p.replyItems(len(l.items), total, func(from, to int) []object { return columns.of(l.objects(l.items[from:to])) })
+}
+
+func (l *listing[T]) pageOf(c *call) (*page, error) {
+	if !l.paged {
+		return nil, nil
+	}
+	return pageOf(c)
+}
+
+// sort puts the items in order of their identity, which is what equal values of other fields keep.
+func (l *listing[T]) sort(c *call, last bool) {
+	slices.SortStableFunc(l.items, func(x, y T) int { return l.id(x).compare(l.id(y)) })
+	if last && c.asked("sort_reverse") {
+		slices.Reverse(l.items)
+	}
+}
+
+func (l *listing[T]) objects(items []T) []object {
+	list := make([]object, len(items))
+	for i, item := range items {
+		list[i] = l.show(item)
+	}
+	return list
+}
+
+// sortFields are the paths to sort by, nil for the usual order.
+func sortFields(c *call) []string {
+	if s := c.query.Get("sort"); s != "" {
+		return strings.Split(s, ",")
+	}
+	return nil
+}
+
+func sortedBy(fields []string, list []object, reverse bool) []object {
+	keys := make(map[string][]any, len(fields))
+	for _, f := range fields {
+		for _, o := range list {
+			v, _ := o.at(f)
+			keys[f] = append(keys[f], v)
+		}
+	}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		for _, f := range fields {
+			if n := compareValues(keys[f][i], keys[f][j]); n != 0 {
+				return n
+			}
+		}
+		return 0
+	})
+	sorted := make([]object, len(list))
+	for at, i := range order {
+		sorted[at] = list[i]
+	}
+	if reverse {
+		slices.Reverse(sorted)
+	}
+	return sorted
+}
+
+// compareValues puts numbers before booleans before texts before the rest; what is not there counts as 0.
+func compareValues(x, y any) int {
+	a, aKind := sortable(x)
+	b, bKind := sortable(y)
+	if aKind == textKind && bKind == textKind {
+		return strings.Compare(x.(string), y.(string))
+	}
+	return cmp.Or(cmp.Compare(aKind, bKind), cmp.Compare(a, b))
+}
+
+const (
+	numberKind = iota
+	boolKind
+	textKind
+	otherKind
+)
+
+func sortable(v any) (number float64, kind int) {
+	if n, ok := integer(v); ok {
+		return float64(n), numberKind
+	}
+	switch v := v.(type) {
+	case nil:
+		return 0, numberKind
+	case float64:
+		return v, numberKind
+	case uint64:
+		return float64(v), numberKind
+	case json.Number:
+		f, _ := v.Float64()
+		return f, numberKind
+	case bool:
+		if v {
+			return 1, boolKind
+		}
+		return 0, boolKind
+	case string:
+		return 0, textKind
+	}
+	return 0, otherKind
+}
+
+// page is the part of a list that a client asks for.
+type page struct {
+	number, size int
+	name         string
+	expression   *regexp.Regexp // instead of name
+	nothing      bool           // the expression is none: nothing matches it
+}
+
+const (
+	defaultPageSize = 100
+	maxPageSize     = 500
+	maxExpression   = 1024
+)
+
+// pageOf reads the parameters of a page, nil if the client wants the whole list.
+func pageOf(c *call) (*page, error) {
+	if !c.query.Has("page") {
+		return nil, nil
+	}
+	p := &page{size: defaultPageSize, name: strings.ToLower(c.query.Get("name"))}
+	var err error
+	if p.number, err = strconv.Atoi(c.query.Get("page")); err != nil {
+		return nil, badRequest("Pagination parameters are invalid")
+	}
+	size := "undefined"
+	if c.query.Has("page_size") {
+		size = c.query.Get("page_size")
+		if p.size, err = strconv.Atoi(size); err != nil {
+			return nil, badRequest("Pagination parameters are invalid")
+		}
+	}
+	if p.number < 1 || p.size < 1 || p.size > maxPageSize {
+		return nil, invalidPage(fmt.Sprintf("Invalid pagination parameters: page number %d, page size %s", p.number, size))
+	}
+	if c.asked("use_regex") && p.name != "" {
+		return p, p.compile(c.query.Get("name"))
+	}
+	return p, nil
+}
+
+func invalidPage(reason string) *failure {
+	return failed(http.StatusBadRequest, "invalid_pagination_parameters", reason)
+}
+
+func (p *page) compile(expression string) (err error) {
+	if len(expression) > maxExpression {
+		return invalidPage("name filter regex is too long")
+	}
+	p.expression, err = regexp.Compile("(?i)" + expression)
+	p.nothing = err != nil
+	return nil
+}
+
+func (p *page) matches(name string) bool {
+	switch {
+	case p.nothing:
+		return false
+	case p.expression != nil:
+		return p.expression.MatchString(name)
+	}
+	return p.name == "" || strings.Contains(strings.ToLower(name), p.name)
+}
+
+// reply cuts the page out of a list.
+func (p *page) reply(list []object, total int, columns func([]object) []object) (reply, error) {
+	return p.replyItems(len(list), total, func(from, to int) []object { return columns(list[from:to]) })
+}
+
+// replyItems is reply for a list whose objects are built by items, those from one index to before another.
+func (p *page) replyItems(filtered, total int, items func(from, to int) []object) (reply, error) {
+	pages := (filtered + p.size - 1) / p.size
+	if p.number > max(pages, 1) {
+		return reply{}, failed(http.StatusBadRequest, "page_out_of_range",
+			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.number, p.size, filtered))
+	}
+	from := min((p.number-1)*p.size, filtered)
+	list := items(from, min(from+p.size, filtered))
+	return ok(object{
+		{"total_count", total}, {"item_count", len(list)}, {"filtered_count", filtered}, {"page", p.number}, {"page_size", p.size},
+		{"page_count", pages}, {"items", list},
+	})
+}
+
+// columns are the fields to show; none: all of them.
+type columns [][]string
+
+func columnsOf(c *call) columns {
+	var list columns
+	for name := range strings.SplitSeq(c.query.Get("columns"), ",") {
+		if name != "" {
+			list = append(list, strings.Split(name, "."))
+		}
+	}
+	return list
+}
+
+func (cs columns) of(list []object) []object {
+	if len(cs) == 0 {
+		return list
+	}
+	for i := range list {
+		list[i] = cs.one(list[i])
+	}
+	return list
+}
+
+// one is an object with the chosen fields alone.
+func (cs columns) one(o object) object {
+	if len(cs) == 0 {
+		return o
+	}
+	shown := object{}
+	for _, f := range o {
+		var inner columns
+		whole := false
+		for _, path := range cs {
+			if path[0] == f.name {
+				whole = whole || len(path) == 1
+				inner = append(inner, path[1:])
+			}
+		}
+		nested, isObject := f.value.(object)
+		switch {
+		case len(inner) > 0 && isObject && !whole:
+			shown.add(f.name, inner.one(nested))
+		case whole || len(inner) > 0: // tables of clients, such as arguments, are shown whole
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}

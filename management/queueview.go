@@ -1,0 +1,253 @@
+package management
+
+import (
+	"leveret/amqp"
+	"leveret/queue"
+	"leveret/server"
+	"leveret/vhost"
+)
+
+// queueIn is a queue with its virtual host.
+type queueIn struct {
+	vhost *vhost.VHost
+	*queue.Queue
+}
+
+// queueForm is how much of a queue is shown.
+type queueForm uint8
+
+const (
+	definition queueForm = iota // disable_stats: what it was declared with
+	totals                      // disable_stats and enable_queue_totals: and how many messages it holds
+	reduced                     // lists: what is null is left out
+	detailed
+	single // and the consumers
+)
+
+// lighter is the form that the query asks for instead.
+func (c *call) lighter(form queueForm) queueForm {
+	switch {
+	case !c.asked("disable_stats"):
+		return form
+	case c.asked("enable_queue_totals"):
+		return totals
+	}
+	return definition
+}
+
+// queueView shows queues in one form, with what it knows of all consumers of one moment.
+type queueView struct {
+	api       *API
+	form      queueForm
+	windows   windows
+	consumers map[*queue.Queue][]server.ConsumerStatus
+}
+
+func (a *API) queueView(form queueForm, w windows) *queueView {
+	view := &queueView{api: a, form: form, windows: w}
+	if form >= reduced {
+		view.consumers = make(map[*queue.Queue][]server.ConsumerStatus)
+		for _, consumer := range a.server.Consumers() {
+			view.consumers[consumer.Queue] = append(view.consumers[consumer.Queue], consumer)
+		}
+	}
+	return view
+}
+
+// show makes the object of a queue. The room is for its fields, which are many.
+func (view *queueView) show(q queueIn) object {
+	o := make(object, 0, queueFields)
+	o = view.declared(o, q)
+	switch view.form {
+	case definition:
+		return view.policies(view.members(o, q), q)
+	case totals:
+		s := q.Stats()
+		for i, n := range lengths(s.Counts) {
+			o.add(lengthCounters[i], n)
+		}
+		return append(o, field{"online", nil})
+	}
+	o = view.policies(view.members(o, q), q)
+	o = view.numbers(o, q)
+	if view.form >= detailed {
+		o = append(o, field{"garbage_collection", object{}}, field{"idle_since", nil})
+	}
+	if view.form == single {
+		o = view.holders(o, q)
+	}
+	if view.form == reduced {
+		return withoutNull(o)
+	}
+	return o
+}
+
+// queueFields is about how many fields a queue has.
+const queueFields = 80
+
+// declared adds what a queue was declared with.
+func (view *queueView) declared(o object, q queueIn) object {
+	opts := q.Options()
+	o = append(o,
+		field{"name", opts.Name}, field{"vhost", q.vhost.Name()}, field{"type", typeOf(opts)}, field{"durable", opts.Durable},
+		field{"auto_delete", opts.AutoDelete}, field{"exclusive", opts.Exclusive}, field{"arguments", opts.Arguments},
+		field{"node", view.api.options.Node}, field{"state", "running"},
+	)
+	if opts.Exclusive {
+		o.add("owner_pid_details", view.owner(opts.Owner))
+	}
+	return o
+}
+
+func (view *queueView) owner(id uint64) object {
+	for _, c := range view.api.server.OpenConnections() {
+		if c.ID == id {
+			host, port := addressParts(c.Peer)
+			return object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}
+		}
+	}
+	return object{}
+}
+
+// typeOf is the kind of queue, which stands in its arguments always.
+func typeOf(opts queue.Options) string {
+	v, _ := opts.Arguments.Get("x-queue-type")
+	if kind, ok := v.(string); ok && kind != "" && kind != "undefined" {
+		return kind
+	}
+	return "classic"
+}
+
+// members adds where the replicas are of queues that have some: here.
+func (view *queueView) members(o object, q queueIn) object {
+	node := view.api.options.Node
+	o = append(o, field{"internal", false}, field{"internal_owner", false})
+	kind := typeOf(q.Options())
+	if kind != "quorum" && kind != "stream" {
+		return o
+	}
+	o = append(o, field{"leader", node}, field{"members", []string{node}}, field{"online", []string{node}})
+	if kind == "quorum" {
+		o.add("delivery_limit", deliveryLimit(q.Options().Arguments))
+	}
+	return o
+}
+
+// defaultDeliveryLimit is how often a message of a quorum queue may come back when nobody says otherwise.
+const defaultDeliveryLimit = 20
+
+func deliveryLimit(arguments amqp.Table) int64 {
+	v, _ := arguments.Get("x-delivery-limit")
+	if n, ok := amqp.Integer(v); ok {
+		return n
+	}
+	return defaultDeliveryLimit
+}
+
+// policies adds what policies make of a queue.
+func (view *queueView) policies(o object, _ queueIn) object {
+	return append(o, field{"policy", nil}, field{"operator_policy", nil}, field{"effective_policy_definition", object{}})
+}
+
+// numbers adds what a queue holds and did. All are there from the first moment, as autoscalers take what is missing for nothing.
+func (view *queueView) numbers(o object, q queueIn) object {
+	s := q.Stats()
+	h := view.api.rates.past(q.Queue, view.windows.any())
+	o = lengthCounters.addTo(o, lengths(s.Counts), h, queueLengthAt, view.windows.lengths)
+	o = append(o, field{"consumers", s.Consumers}, field{"memory", s.ReadyBytes})
+	o = view.contents(o, q, &s)
+	if messages := view.messages(&s, h); len(messages) > 0 {
+		o.add("message_stats", messages)
+	}
+	return o
+}
+
+// messages are a queue's message_stats: absent until something happened.
+func (view *queueView) messages(s *queue.Stats, h history) object {
+	var messages object
+	w := view.windows.messages
+	if s.Published > 0 {
+		messages = counters{"publish"}.addTo(messages, []uint64{s.Published}, h, queuePublishAt, w)
+	}
+	if read := deliveries(&s.Totals); anyCount(read) {
+		messages = deliveryCounters.addTo(messages, read, h, queueDeliverAt, w)
+	}
+	return messages
+}
+
+// contents adds the fields that depend on the kind of queue.
+func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
+	kind := typeOf(q.Options())
+	if kind == "stream" {
+		return append(o, field{"segments", 1}, field{"readers", object{{view.api.options.Node, s.Consumers}}}, field{"first_timestamp", 0})
+	}
+	use := utilisation(s)
+	o = append(o,
+		field{"consumer_capacity", use}, field{"consumer_utilisation", use},
+		field{"message_bytes", s.ReadyBytes}, field{"message_bytes_ready", s.ReadyBytes}, field{"message_bytes_unacknowledged", 0},
+		field{"message_bytes_persistent", 0}, field{"message_bytes_ram", s.ReadyBytes},
+		field{"messages_persistent", 0}, field{"messages_ram", s.Ready + s.Unacked},
+		field{"single_active_consumer_tag", view.activeTag(q)},
+	)
+	if kind == "quorum" {
+		return append(o,
+			field{"messages_dlx", 0}, field{"message_bytes_dlx", 0}, field{"messages_delayed", 0}, field{"delayed_retry", "disabled"},
+			field{"messages_ready_returned", 0}, field{"messages_by_priority", object{{"4", s.Ready}}}, field{"messages_active_priorities", 1},
+			field{"publishers", 0}, field{"open_files", object{{view.api.options.Node, 0}}},
+		)
+	}
+	return append(o,
+		field{"messages_ready_ram", s.Ready}, field{"messages_unacknowledged_ram", s.Unacked},
+		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", nil}, field{"storage_version", 2},
+	)
+}
+
+// utilisation is the share of time in which the queue could deliver what it had: whole while nothing waits for a consumer.
+func utilisation(s *queue.Stats) float64 {
+	if s.Consumers == 0 || s.Ready > 0 {
+		return 0
+	}
+	return 1
+}
+
+// exclusiveTag is the tag of the consumer that has the queue for itself, null if there is none.
+func (view *queueView) exclusiveTag(q queueIn) any {
+	for _, c := range view.consumers[q.Queue] {
+		if c.Exclusive {
+			return c.Tag
+		}
+	}
+	return nil
+}
+
+// activeTag is the tag of the single active consumer, null if there is none.
+func (view *queueView) activeTag(q queueIn) any {
+	for _, c := range view.consumers[q.Queue] {
+		if q.Options().SingleActiveConsumer && view.isActive(&c) {
+			return c.Tag
+		}
+	}
+	return nil
+}
+
+// isActive tells whether the queue delivers to the consumer.
+func (view *queueView) isActive(*server.ConsumerStatus) bool { return true }
+
+// holders adds the consumers.
+func (view *queueView) holders(o object, q queueIn) object {
+	list := make([]object, 0, len(view.consumers[q.Queue]))
+	for i := range view.consumers[q.Queue] {
+		list = append(list, view.api.consumer(&view.consumers[q.Queue][i]))
+	}
+	return append(o, field{"consumer_details", list}, field{"incoming", []any{}}, field{"deliveries", []any{}})
+}
+
+func withoutNull(o object) object {
+	kept := o[:0]
+	for _, f := range o {
+		if f.value != nil {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,127 @@
+package management
+
+import (
+	"leveret/exchange"
+	"leveret/queue"
+	"leveret/server"
+	"leveret/vhost"
+)
+
+// counters are the names of an object's counters, in the order of its samples.
+type counters []string
+
+// Counters of the kinds of objects. Names are those of message_stats; gauges stand behind them.
+var (
+	deliveryCounters = counters{"deliver", "deliver_no_ack", "deliver_get", "get", "get_no_ack", "get_empty", "redeliver", "ack"}
+	publishCounters  = counters{"publish", "confirm", "return_unroutable", "drop_unroutable"}
+	lengthCounters   = counters{"messages", "messages_ready", "messages_unacknowledged"}
+	churnCounters    = counters{
+		"connection_created", "connection_closed", "channel_created", "channel_closed", "queue_declared", "queue_created", "queue_deleted",
+	}
+	storeCounters = counters{"disk_reads", "disk_writes"}
+)
+
+// addTo appends counters with their details to an object. from is where they stand in the samples.
+func (cs counters) addTo(o object, values []uint64, h history, from int, w *window) object {
+	for i, name := range cs {
+		o = append(o, field{name, values[i]}, field{name + "_details", h.details(from+i, values[i], w)})
+	}
+	return o
+}
+
+// any tells whether one of the values is not 0.
+func anyCount(values []uint64) bool {
+	for _, v := range values {
+		if v != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// deliveries are the values of deliveryCounters.
+func deliveries(t *queue.Totals) []uint64 {
+	return []uint64{
+		t.Delivered, t.DeliveredAuto, t.Delivered + t.DeliveredAuto + t.Got + t.GotAuto, t.Got, t.GotAuto, t.GetEmpty, t.Redelivered, t.Acked,
+	}
+}
+
+// lengths are the values of lengthCounters.
+func lengths(c queue.Counts) []uint64 {
+	return []uint64{uint64(c.Ready + c.Unacked), uint64(c.Ready), uint64(c.Unacked)}
+}
+
+// publishes are the values of publishCounters.
+func publishes(c *server.Counters) []uint64 {
+	return []uint64{c.Published, c.Confirmed, c.Returned, c.Unroutable}
+}
+
+// churn are the values of churnCounters.
+func churn(s *server.Stats) []uint64 {
+	return []uint64{s.ConnectionsOpened, s.ConnectionsClosed, s.ChannelsOpened, s.ChannelsClosed, 0, 0, 0}
+}
+
+// queueSample is a queue's counters: what was routed to it, then deliveryCounters, then lengthCounters.
+func queueSample(s *queue.Stats) []uint64 {
+	values := append([]uint64{s.Published}, deliveries(&s.Totals)...)
+	return append(values, lengths(s.Counts)...)
+}
+
+// Where things stand in a queue's samples.
+const (
+	queuePublishAt = 0
+	queueDeliverAt = 1
+	queueLengthAt  = queueDeliverAt + 8
+)
+
+// nodeKey is the key of the broker's own samples.
+type nodeKey struct{}
+
+// Where things stand in the broker's samples.
+const (
+	nodePublishAt = 0
+	nodeDeliverAt = nodePublishAt + 4
+	nodeLengthAt  = nodeDeliverAt + 8
+	nodeChurnAt   = nodeLengthAt + 3
+	nodeStoreAt   = nodeChurnAt + 7
+)
+
+// nodeSample is the counters of the whole broker.
+func (a *API) nodeSample(s *server.Stats) []uint64 {
+	disk := a.store.Stats()
+	values := append(publishes(&s.Counters), deliveries(&s.Contents.Totals)...)
+	values = append(append(values, lengths(s.Contents.Counts)...), churn(s)...)
+	return append(values, disk.Reads, disk.Syncs)
+}
+
+// counters takes a sample of everything that has rates.
+func (a *API) counters(note func(key any, values []uint64)) {
+	st := a.server.Stats()
+	note(nodeKey{}, a.nodeSample(&st))
+	note(resourcesKey{}, a.nodeResources())
+	for _, v := range a.vhosts() {
+		a.vhostCounters(v, note)
+	}
+	for _, c := range a.server.OpenConnections() {
+		note(connectionKey(c.ID), octets(&c))
+	}
+	for _, ch := range a.server.Channels() {
+		note(channelKey{ch.Connection, ch.Number}, channelSample(&ch))
+	}
+}
+
+func (a *API) vhostCounters(v *vhost.VHost, note func(key any, values []uint64)) {
+	var sum queue.Stats
+	v.Queues(func(q *queue.Queue) bool {
+		s := q.Stats()
+		sum.Add(s)
+		note(q, queueSample(&s))
+		return true
+	})
+	values := append(a.vhostPublishes(v), deliveries(&sum.Totals)...)
+	note(v, append(values, lengths(sum.Counts)...))
+	v.Exchanges(func(x *exchange.Exchange) bool {
+		note(x, exchangeSample(x))
+		return true
+	})
+}
