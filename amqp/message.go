@@ -8,7 +8,7 @@ import (
 // Message is one published message in the only encoding the broker has for it: in memory, in the log and in spill files alike.
 //
 //	offset  size  what
-//	0       1     flags (persistent, has an expiration, says where it goes when it dies, has a priority, died before)
+//	0       1     flags (persistent, has an expiration, says where it goes when it dies, has a priority, died before, has one key)
 //	1       1     priority, 0 when the publisher set none
 //	2       2     length of the blind keys
 //	4       4     length of the properties
@@ -31,6 +31,7 @@ const (
 	messageOwnDeadLetter = 1 << 2
 	messageHasPriority   = 1 << 3
 	messageDied          = 1 << 4
+	messageOneKey        = 1 << 5
 )
 
 // AppendMessageAddress starts a message at the end of dst: an empty head, the exchange and the routing key, each at most 255 bytes.
@@ -93,6 +94,12 @@ func (m Message) SetDied() { m[0] |= messageDied }
 
 // Died reports whether SetDied was called.
 func (m Message) Died() bool { return m[0]&messageDied != 0 }
+
+// SetOneKey notes that the message goes by its routing key alone, whatever its CC header says. Only the goroutine that builds the message may call it.
+func (m Message) SetOneKey() { m[0] |= messageOneKey }
+
+// OneKey reports whether SetOneKey was called.
+func (m Message) OneKey() bool { return m[0]&messageOneKey != 0 }
 
 // AppendBlindKeys appends blind keys, at most 64 KiB of them, to a message under construction that ends with its properties and whose head is
 // filled in.

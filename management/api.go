@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leveret/auth"
+	"leveret/definitions"
 	"leveret/server"
 	"leveret/store"
 	"leveret/vhost"
@@ -78,6 +79,9 @@ type API struct {
 	rates   *rates
 	started time.Time
 
+	definitions *definitions.Broker
+	globals     globals
+
 	stop chan struct{}
 	done sync.WaitGroup
 }
@@ -87,6 +91,11 @@ func New(o Options, d Dependencies) *API {
 	a := &API{
 		options: o, server: d.Server, users: d.Users, store: d.Store, log: d.Log,
 		rates: newRates(), started: time.Now(), stop: make(chan struct{}),
+		definitions: &definitions.Broker{Server: d.Server, Users: d.Users, Cluster: o.Cluster, Version: o.ProductVersion, Log: d.Log},
+	}
+	a.globals = newUnkept()
+	if g, kept := any(d.Server).(globals); kept {
+		a.globals = g
 	}
 	a.router = newRouter(routes(), a.handler)
 	a.done.Go(a.sample)

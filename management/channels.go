@@ -108,7 +108,7 @@ func (a *API) channel(s *server.ChannelStatus, w *window) object {
 		{"connection_details", object{{"name", s.ConnName}, {"peer_host", peerHost}, {"peer_port", peerPort}}},
 		{"consumer_count", s.Consumers}, {"messages_unacknowledged", s.Unacked}, {"messages_unconfirmed", s.Unconfirmed},
 		{"messages_uncommitted", s.Uncommitted}, {"acks_uncommitted", s.Settling}, {"prefetch_count", s.Prefetch},
-		{"global_prefetch_count", s.Shared}, {"pending_raft_commands", 0}, {"cached_segments", 0}, {"garbage_collection", object{}}, {"reductions", 0},
+		{"global_prefetch_count", s.Shared},
 	}
 	if time.Since(s.Active) > idleAfter {
 		o.add("idle_since", s.Active.UTC().Format("2006-01-02T15:04:05.000+00:00"))

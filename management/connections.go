@@ -1,12 +1,10 @@
 package management
 
 import (
-	"crypto/tls"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"leveret/server"
 )
@@ -101,7 +99,6 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 		{"peer_port", peerPort}, {"auth_mechanism", s.Mechanism}, {"timeout", int64(s.Heartbeat.Seconds())}, {"frame_max", s.FrameMax},
 		{"channel_max", s.ChannelMax}, {"client_properties", s.Client}, {"connected_at", s.Connected.UnixMilli()}, {"channels", s.Channels},
 		{"recv_cnt", s.Received.Calls}, {"send_cnt", s.Sent.Calls}, {"send_pend", s.Pending}, {"ssl", s.TLS != nil},
-		{"garbage_collection", object{}}, {"reductions", 0},
 	}
 	if v, ok := s.Client.Get("connection_name"); ok {
 		o.add("user_provided_name", plainValue(v))
@@ -111,7 +108,7 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 }
 
 // appendTLS adds what is known of a connection's TLS and the client's certificate.
-func appendTLS(o object, state *tls.ConnectionState, plain any) object {
+func appendTLS(o object, st *server.TLSStatus, plain any) object {
 	names := []string{
 		"ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash",
 		"peer_cert_subject", "peer_cert_issuer", "peer_cert_validity", "peer_cert_serial_number",
@@ -120,15 +117,9 @@ func appendTLS(o object, state *tls.ConnectionState, plain any) object {
 	for i := range values {
 		values[i] = plain
 	}
-	if state != nil {
-		values[0], values[1], values[2], values[3] = strings.ToLower(strings.ReplaceAll(tls.VersionName(state.Version), "TLS ", "tlsv")),
-			state.CurveID.String(), tls.CipherSuiteName(state.CipherSuite), ""
-		if len(state.PeerCertificates) > 0 {
-			cert := state.PeerCertificates[0]
-			values[4], values[5] = cert.Subject.String(), cert.Issuer.String()
-			values[6] = cert.NotBefore.UTC().Format(http.TimeFormat) + " - " + cert.NotAfter.UTC().Format(http.TimeFormat)
-			values[7] = cert.SerialNumber.String()
-		}
+	if st != nil {
+		values[0], values[1], values[2], values[3] = st.Protocol, st.KeyExchange, st.Cipher, st.Hash
+		values[4], values[5], values[6], values[7] = st.PeerSubject, st.PeerIssuer, st.PeerValidity, st.PeerSerialNumber
 	}
 	for i, name := range names {
 		o.add(name, values[i])
@@ -163,6 +154,9 @@ func (c *call) closeConnection() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if s.User != c.user.Name() && !c.isAdministrator() {
+		return reply{}, refused("User not authorised to access object")
+	}
 	c.close(&s)
 	return noContent()
 }
@@ -191,7 +185,9 @@ func (c *call) userConnections() (reply, error) {
 
 func (c *call) closeUserConnections() (reply, error) {
 	for _, s := range c.ofUser() {
-		c.close(&s)
+		if s.User == c.user.Name() || c.isAdministrator() {
+			c.close(&s)
+		}
 	}
 	return noContent()
 }

@@ -82,6 +82,9 @@ func (a *API) exchange(x exchangeIn, w *window) object {
 		{"name", opts.Name}, {"vhost", x.vhost.Name()}, {"type", opts.Type}, {"durable", opts.Durable}, {"auto_delete", opts.AutoDelete},
 		{"internal", opts.Internal}, {"arguments", opts.Arguments}, {"user_who_performed_action", internalUser},
 	}
+	if policy := x.vhost.PolicyForExchange(x.Exchange).Policy; policy != "" {
+		o.add("policy", policy)
+	}
 	if values := exchangeSample(x.Exchange); anyCount(values) {
 		o.add("message_stats", exchangeCounters.addTo(nil, values, a.rates.past(x.Exchange, w), 0, w))
 	}
@@ -127,8 +130,13 @@ func exchangeDeclare(name string, o object) (d vhost.ExchangeDeclare, err error)
 		}
 	}
 	arguments, _ := o.get("arguments")
-	d.Arguments, err = fieldTable(arguments)
-	return d, err
+	if d.Arguments, err = fieldTable(arguments); err != nil {
+		return d, err
+	}
+	if exchange.KnownType(d.Type) != nil {
+		return d, badRequest(amqp.InvalidExchangeType(d.Type).Explanation()) // here any unknown type is called invalid
+	}
+	return d, nil
 }
 
 func (c *call) deleteExchange() (reply, error) {

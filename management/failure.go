@@ -6,6 +6,9 @@ import (
 	"net/http"
 
 	"leveret/amqp"
+	"leveret/auth"
+	"leveret/definitions"
+	"leveret/server"
 )
 
 // failure is an answer other than success: a status and what stands in its body.
@@ -55,6 +58,9 @@ func asFailure(err error) (f *failure, internal bool) {
 	if errors.As(err, &f) {
 		return f, false
 	}
+	if f = asRefusal(err); f != nil {
+		return f, false
+	}
 	var e *amqp.Error
 	if !errors.As(err, &e) {
 		return failed(http.StatusInternalServerError, "internal_error", "internal error, see the broker's log"), true
@@ -66,6 +72,36 @@ func asFailure(err error) (f *failure, internal bool) {
 		return accessRefused(), false
 	}
 	return badRequest(e.Explanation()), false
+}
+
+// asRefusal turns what users and virtual hosts say of a change that they do not take, nil if it is something else. Their words are RabbitMQ's.
+func asRefusal(err error) *failure {
+	var user *auth.Invalid
+	var host *server.VHostRefusal
+	var file *definitions.Refusal
+	var value *amqp.ValidationError
+	switch {
+	case errors.As(err, &file): // before what it wraps: it says where in the file that is
+		return badRequest(file.Text)
+	case errors.As(err, &value):
+		return badRequest(value.Error())
+	case errors.As(err, &user):
+		if words, isList := user.Reason.([]string); isList {
+			return badRequest(words)
+		}
+		return badRequest(user.Reason)
+	case errors.Is(err, server.ErrVHostProtected):
+		return failed(http.StatusPreconditionFailed, "precondition_failed", err.Error())
+	case errors.Is(err, server.ErrNoVHost):
+		return missing(err.Error())
+	case errors.As(err, &host):
+		return badRequest(host.Text)
+	case errors.Is(err, auth.ErrInvalidRegexp):
+		return invalid("invalid_regexp", err.Error())
+	case errors.Is(err, auth.ErrInvalidHash), errors.Is(err, auth.ErrNoName), errors.Is(err, auth.ErrBlankPassword):
+		return badRequest(err.Error())
+	}
+	return nil
 }
 
 // channelError turns the protocol error of a publish or a get into an answer: these go through a channel in RabbitMQ, and its error is shown whole.

@@ -38,20 +38,13 @@ func (c *call) whoami() (reply, error) { return ok(c.api.self(c.user.Name())) }
 // self is what a user is told of itself.
 func (a *API) self(name string) object {
 	tags := []string{}
-	if account, ok := a.account(name); ok {
+	if name == a.users.Operator().Name() {
+		tags = append(tags, tagAdministrator)
+	}
+	if account, found := a.users.Account(name); found {
 		tags = append(tags, account.Tags...)
 	}
 	return object{{"name", name}, {"tags", tags}, {"is_internal_user", true}}
-}
-
-// account finds a user.
-func (a *API) account(name string) (auth.Account, bool) {
-	for _, account := range a.users.Users() {
-		if account.Name == name {
-			return account, true
-		}
-	}
-	return auth.Account{}, false
 }
 
 // logIn is for the web page, which keeps what it is given and sends it with every request.

@@ -55,10 +55,10 @@ func unhealthy(reason string, more ...field) (reply, error) {
 
 func (c *call) checkAlarms() (reply, error) {
 	var alarms []object
-	if c.api.server.Stats().MemoryAlarm {
+	if memory, _ := c.api.server.Alarms(); memory {
 		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "memory"}})
 	}
-	if c.api.store.Alarm() {
+	if _, disk := c.api.server.Alarms(); disk {
 		alarms = append(alarms, object{{"node", c.api.options.Node}, {"resource", "disk"}})
 	}
 	if len(alarms) > 0 {

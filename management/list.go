@@ -286,3 +286,12 @@ func (cs columns) one(o object) object {
 	}
 	return shown
 }
+
+// whole are the columns without what is asked of their inside: some answers know fields as a whole alone.
+func (cs columns) whole() columns {
+	list := make(columns, len(cs))
+	for i, path := range cs {
+		list[i] = path[:1]
+	}
+	return list
+}

@@ -67,9 +67,6 @@ func publicationOf(o object) (*server.Publication, error) {
 	p := &server.Publication{RoutingKey: key}
 	given, _ := o.get("properties")
 	properties, isObject := given.(object)
-	if list, isList := given.([]any); isList && len(list) == 0 {
-		isObject = true // what some languages make of an empty object
-	}
 	if !isObject {
 		return nil, badRequest("properties must be an object")
 	}

@@ -26,7 +26,7 @@ func (c *call) overview() (reply, error) {
 		{"management_version", a.options.ProductVersion}, {"rates_mode", "basic"}, {"sample_retention_policies", retention},
 		{"exchange_types", exchangeTypes()}, {"product_version", a.options.ProductVersion}, {"product_name", "RabbitMQ"},
 		{"rabbitmq_version", a.options.ProductVersion}, {"broker", "Leveret"}, {"broker_version", a.options.Version},
-		{"cluster_name", a.clusterName()}, {"cluster_tags", object{}}, {"node_tags", object{}},
+		{"cluster_name", a.clusterName()}, {"cluster_tags", a.clusterTags()}, {"node_tags", object{}},
 		{"default_queue_type", "classic"},
 		{"erlang_version", runtime.Version()}, {"erlang_full_version", runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH},
 		{"crypto_lib_version", "Go crypto/tls"},
@@ -35,7 +35,7 @@ func (c *call) overview() (reply, error) {
 		{"object_totals", c.objectTotals()}, {"node", a.options.Node},
 	}
 	if c.asked("disable_stats") {
-		return ok(columnsOf(c).one(o))
+		return ok(columnsOf(c).whole().one(o))
 	}
 	st := a.server.Stats()
 	values, h := a.nodeSample(&st), a.rates.past(nodeKey{}, w.any())
@@ -49,7 +49,7 @@ func (c *call) overview() (reply, error) {
 		field{"statistics_db_event_queue", 0},
 		field{"listeners", a.listeners()}, field{"contexts", a.contexts()},
 	)
-	return ok(columnsOf(c).one(o))
+	return ok(columnsOf(c).whole().one(o))
 }
 
 // objectTotals counts what the user may see.
@@ -105,7 +105,7 @@ func (a *API) listeners() []object {
 	for _, l := range a.options.Listeners() {
 		host, port := splitAddress(l.Address)
 		list = append(list, object{
-			{"node", a.options.Node}, {"protocol", l.Protocol}, {"ip_address", host}, {"port", port}, {"tls", l.TLS}, {"socket_opts", object{}},
+			{"node", a.options.Node}, {"protocol", l.Protocol}, {"ip_address", host}, {"port", port}, {"tls", l.TLS},
 		})
 	}
 	return list
@@ -122,7 +122,7 @@ func (a *API) contexts() []object {
 		host, port := splitAddress(l.Address)
 		list = append(list, object{
 			{"ssl_opts", []any{}}, {"node", a.options.Node}, {"description", description}, {"path", "/"}, {"ip", host}, {"port", strconv.Itoa(port)},
-			{"protocol", l.Protocol}, {"cowboy_opts", "[]"},
+			{"protocol", l.Protocol}, {"cowboy_opts", "[]"}, {"tls", l.TLS},
 		})
 	}
 	return list

@@ -71,7 +71,7 @@ func (view *queueView) show(q queueIn) object {
 	o = view.policies(view.members(o, q), q)
 	o = view.numbers(o, q)
 	if view.form >= detailed {
-		o = append(o, field{"garbage_collection", object{}}, field{"idle_since", nil})
+		o = append(o, field{"idle_since", nil})
 	}
 	if view.form == single {
 		o = view.holders(o, q)
@@ -144,9 +144,28 @@ func deliveryLimit(arguments amqp.Table) int64 {
 	return defaultDeliveryLimit
 }
 
-// policies adds what policies make of a queue.
-func (view *queueView) policies(o object, _ queueIn) object {
-	return append(o, field{"policy", nil}, field{"operator_policy", nil}, field{"effective_policy_definition", object{}})
+// policies adds what policies make of a queue, and which of those that match it do not apply, and why.
+func (view *queueView) policies(o object, q queueIn) object {
+	applied := q.vhost.PolicyFor(q.Queue)
+	o = append(o,
+		field{"policy", nameOrNull(applied.Policy)}, field{"operator_policy", nameOrNull(applied.Operator)},
+		field{"effective_policy_definition", applied.Effective},
+	)
+	if len(applied.Skipped) == 0 {
+		return o
+	}
+	skipped := make([]object, len(applied.Skipped))
+	for i, s := range applied.Skipped {
+		skipped[i] = object{{"name", s.Name}, {"operator", s.Operator}, {"reason", s.Reason}}
+	}
+	return append(o, field{"policy_skipped", skipped})
+}
+
+func nameOrNull(name string) any {
+	if name == "" {
+		return nil
+	}
+	return name
 }
 
 // numbers adds what a queue holds and did. All are there from the first moment, as autoscalers take what is missing for nothing.

@@ -183,3 +183,10 @@ func (h history) valueAt(at time.Time, i int, now uint64) uint64 {
 	}
 	return value
 }
+
+// forget drops all samples.
+func (r *rates) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.series)
+}

@@ -3,6 +3,7 @@ package management
 import (
 	"net/http"
 
+	"leveret/auth"
 	"leveret/queue"
 	"leveret/vhost"
 )
@@ -13,6 +14,16 @@ var vhostRoutes = []route{
 	}},
 	{path: "/vhosts/{vhost}", group: "Virtual hosts", operations: []operation{
 		{http.MethodGet, administrator, (*call).getVHost, "one virtual host", "", false},
+		{http.MethodPut, administrator, (*call).putVHost, "make or change a virtual host; the caller gets all rights in a new one",
+			"description tags default_queue_type protected_from_deletion tracing", false},
+		{http.MethodDelete, administrator, (*call).deleteVHost, "delete a virtual host with all that is in it", "", false},
+	}},
+	{path: "/vhosts/{vhost}/deletion/protection", group: "Virtual hosts", operations: []operation{
+		{http.MethodPost, administrator, (*call).protectVHost, "keep a virtual host from being deleted", "", false},
+		{http.MethodDelete, administrator, (*call).unprotectVHost, "let it be deleted again", "", false},
+	}},
+	{path: "/vhosts/{vhost}/start/{node}", group: "Virtual hosts", operations: []operation{
+		{http.MethodPost, administrator, (*call).startVHost, "nothing: virtual hosts run always", "", false},
 	}},
 }
 
@@ -106,10 +117,100 @@ const (
 	vhostLengthAt  = vhostDeliverAt + 8
 )
 
-// vhostMetadata shows what an operator said of a virtual host.
+// vhostMetadata shows what an operator said of a virtual host: once by itself, and once among the rest.
 func (a *API) vhostMetadata(v *vhost.VHost) object {
-	return object{
-		{"name", v.Name()}, {"description", ""}, {"tags", []string{}}, {"default_queue_type", "classic"}, {"protected_from_deletion", false},
-		{"metadata", object{{"description", ""}, {"tags", []string{}}, {"default_queue_type", "classic"}}}, {"tracing", false},
+	m := v.Metadata()
+	kind := m.DefaultQueueType
+	if kind == "" || kind == "undefined" {
+		kind = "classic"
 	}
+	tags := append([]string{}, m.Tags...)
+	metadata := object{{"description", m.Description}, {"tags", tags}, {"default_queue_type", kind}}
+	o := append(object{{"name", v.Name()}}, metadata...)
+	if m.Protected != nil {
+		metadata.add("protected_from_deletion", *m.Protected)
+	}
+	return append(o, field{"protected_from_deletion", m.IsProtected()}, field{"metadata", metadata}, field{"tracing", m.Tracing})
+}
+
+// putVHost makes a virtual host, or changes what is said about it. What the body leaves out stays as it is.
+func (c *call) putVHost() (reply, error) {
+	o, err := c.body()
+	if err != nil {
+		return reply{}, err
+	}
+	var m vhost.Metadata
+	if c.vhost != nil {
+		m = c.vhost.Metadata()
+	}
+	if err := readMetadata(&m, o); err != nil {
+		return reply{}, err
+	}
+	name := c.path("vhost")
+	created, err := c.api.server.CreateVHost(name, m)
+	if err != nil {
+		return reply{}, err
+	}
+	if created {
+		err = c.api.users.SetPermissions(c.user.Name(), name, auth.AllPermissions())
+	}
+	c.audit("vhost.set", "name", name, "created", created)
+	return put(created, err)
+}
+
+// readMetadata changes metadata as a client wants it.
+func readMetadata(m *vhost.Metadata, o object) (err error) {
+	if m.Description, err = o.text("description", m.Description); err != nil {
+		return err
+	}
+	if m.DefaultQueueType, err = o.text("default_queue_type", m.DefaultQueueType); err != nil {
+		return err
+	}
+	if m.Tracing, err = o.boolean("tracing", m.Tracing); err != nil {
+		return err
+	}
+	if _, given := o.get("protected_from_deletion"); given {
+		protected, err := o.boolean("protected_from_deletion", false)
+		if err != nil {
+			return err
+		}
+		m.Protected = &protected
+	}
+	if tags, given := o.get("tags"); given {
+		m.Tags, err = tagList(tags)
+	}
+	return err
+}
+
+func (c *call) deleteVHost() (reply, error) {
+	v, err := c.named()
+	if err != nil {
+		return reply{}, err
+	}
+	err = c.api.server.DeleteVHost(v.Name())
+	if err == nil {
+		c.audit("vhost.deleted", "name", v.Name())
+	}
+	return done(err)
+}
+
+func (c *call) protectVHost() (reply, error) {
+	return done(c.api.server.ProtectVHost(c.path("vhost"), true))
+}
+
+func (c *call) unprotectVHost() (reply, error) {
+	if _, err := c.named(); err != nil {
+		return reply{}, err
+	}
+	return done(c.api.server.ProtectVHost(c.path("vhost"), false))
+}
+
+func (c *call) startVHost() (reply, error) {
+	if node := c.path("node"); node != c.api.options.Node {
+		return reply{}, badRequest("Unknown node: " + node)
+	}
+	if _, err := c.named(); err != nil {
+		return reply{}, badRequest("Request to node " + c.api.options.Node + " failed with {no_such_vhost," + term(c.path("vhost")) + "}")
+	}
+	return noContent()
 }

@@ -133,17 +133,35 @@ func (b *backlog) drain(messages int) {
 
 // BenchmarkDrain compares the rate at which a queue is drained that fits into memory with that of one which does not.
 func BenchmarkDrain(b *testing.B) {
-	for _, length := range []int{1000, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(length), func(b *testing.B) {
-			log := newBacklog(b)
-			b.SetBytes(1024)
-			for n := 0; n < b.N; n += length {
-				b.StopTimer()
-				log.fill(length, 1024)
-				b.StartTimer()
-				log.drain(length)
-			}
-		})
+	for _, size := range []int{16, 1024} {
+		for _, length := range []int{10_000, 1_000_000} {
+			b.Run(fmt.Sprintf("size=%d/length=%d", size, length), func(b *testing.B) {
+				log := newBacklog(b)
+				b.ReportAllocs()
+				for n := 0; n < b.N; n += length {
+					b.StopTimer()
+					log.fill(length, size)
+					b.StartTimer()
+					log.drain(length)
+				}
+			})
+		}
+	}
+}
+
+// What is read for the head stands in chunks that are used again: draining a long queue allocates little.
+func TestDrainUsesMemoryAgain(t *testing.T) {
+	const messages, size = 50_000, 1000
+	b := newBacklog(t)
+	b.fill(messages, size)
+	b.drain(messages)
+	b.fill(messages, size)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	b.drain(messages)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > messages*size/4 {
+		t.Errorf("%d bytes allocated for %d", n, messages*size)
 	}
 }
 

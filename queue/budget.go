@@ -18,13 +18,20 @@ const (
 // Budget bounds what all queues together keep in memory: while they keep more, their windows shrink. The zero Budget has no limit. It is safe for
 // concurrent use.
 type Budget struct {
-	limit int64
+	limit atomic.Int64
 	used  atomic.Int64
 	level atomic.Int32
 }
 
 // NewBudget returns a budget of so many bytes; 0 is no limit.
-func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+func NewBudget(limit int64) *Budget {
+	b := new(Budget)
+	b.limit.Store(limit)
+	return b
+}
+
+// SetLimit changes the limit; any goroutine may call it.
+func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
 
 // Used is how many bytes of messages the queues keep in memory, about.
 func (b *Budget) Used() int64 { return b.used.Load() }
@@ -32,11 +39,11 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 // Adjust halves all windows when the queues keep too much, and doubles them when that is long over. It is called about once a second; queues
 // follow when they run, or are tended.
 func (b *Budget) Adjust() {
-	used, level := b.used.Load(), b.level.Load()
+	used, level, limit := b.used.Load(), b.level.Load(), b.limit.Load()
 	switch {
-	case b.limit > 0 && used > b.limit && level < maxLevel:
+	case limit > 0 && used > limit && level < maxLevel:
 		b.level.Store(level + 1)
-	case used < b.limit/4 && level > 0:
+	case used < limit/4 && level > 0:
 		b.level.Store(level - 1)
 	}
 }

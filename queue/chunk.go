@@ -5,8 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// ChunkSize is the size in bytes of the memory that publishers build messages in.
-const ChunkSize = 128 << 10
+const (
+	// ChunkSize is the size in bytes of the memory that publishers build messages in.
+	ChunkSize = 128 << 10
+	// MostInChunk is the size of the largest message that may stand in a chunk: bodies of larger ones are written to clients from where they
+	// stand, so that has to be memory which is not used again.
+	MostInChunk = ChunkSize / 4
+)
 
 // Chunk is memory in which a publisher builds messages one behind the other. It is counted how many queue entries refer to it, so that it
 // is used again as soon as the last one is settled, long before a garbage collection would find it free: at a million messages a second

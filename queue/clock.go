@@ -60,5 +60,6 @@ func (q *Queue) due() {
 		return
 	}
 	q.endDisuse()
+	q.retryDue()
 	q.expire()
 }

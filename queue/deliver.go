@@ -29,7 +29,11 @@ func (q *Queue) deliver() {
 			held = c.Outbox
 			q.lock(held)
 		}
-		if !c.Receiver.Deliver(n, e.message, e.redelivered) {
+		m := e.message
+		if e.redelivered && !q.attempts.acquired.empty() {
+			m = q.withAttempts(n, m)
+		}
+		if !c.Receiver.Deliver(n, m, e.redelivered) {
 			c.stalled = true
 			q.consumers.update(c)
 			continue

@@ -11,6 +11,7 @@ type disuse struct {
 func (q *Queue) used() {
 	if q.set.Expires >= 0 {
 		q.disuse.since = q.now()
+		q.wakeAt(q.disuse.since + q.set.Expires)
 	}
 }
 

@@ -40,11 +40,13 @@ func (g *gate) pass(count *int) error {
 	return g.failure
 }
 
-func (g *gate) Read(queue uint64, ranges []store.Range, limit int) (store.Window, error) {
+func (g *gate) ReadInto(
+	w *store.Window, queue uint64, ranges []store.Range, limit int, buffer func(size, messages int) []byte,
+) error {
 	if err := g.pass(&g.reads); err != nil {
-		return store.Window{}, err
+		return err
 	}
-	return g.Memory.Read(queue, ranges, limit)
+	return g.Memory.ReadInto(w, queue, ranges, limit, buffer)
 }
 
 func (g *gate) Spill(queue uint64, messages []store.Message) error {

@@ -1,6 +1,9 @@
 package queue
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // gate decides which messages of a batch a queue takes, before they get a number and before they are logged: what is refused costs no disk
 // and does not come back. Only queues that may refuse have one. Guarded by the mailbox's mutex, but for full.
@@ -8,6 +11,7 @@ type gate struct {
 	length, bytes int64 // most ready messages, and most bytes of their bodies; -1: no limit
 	keep          bool  // what is refused is handed to the queue, to be dead-lettered
 	full          atomic.Bool
+	room          atomic.Int64 // bytes of bodies
 
 	ready, bodies               int64 // as the runner last said
 	working, workingBodies      int64 // what it has taken since
@@ -15,10 +19,11 @@ type gate struct {
 	refusedLength, refusedBytes uint64
 }
 
-// Full reports that the queue refuses every message at the moment. It costs no lock: publishers ask before they log a message.
-func (q *Queue) Full() bool {
+// Full reports that the queue would refuse a message with a body of so many bytes at the moment. It costs no lock: publishers ask before they log a
+// message.
+func (q *Queue) Full(body int) bool {
 	g := q.mailbox.gate.Load()
-	return g != nil && g.full.Load()
+	return g != nil && (g.full.Load() || int64(body) > g.room.Load())
 }
 
 // MayRefuse reports whether the queue refuses messages when it is full: a publisher has to keep track of whose they are then. It may change
@@ -109,8 +114,15 @@ func (g *gate) hasRoom(size int64) bool {
 	return (g.length < 0 || g.used() < g.length) && (g.bytes < 0 || g.usedBodies()+size <= g.bytes)
 }
 
-// look publishes whether there is no room for anything. What is to be dead-lettered has to come as far as the mailbox.
-func (g *gate) look() { g.full.Store(!g.keep && !g.hasRoom(1)) }
+// look publishes how much room there is. What is to be dead-lettered has to come as far as the mailbox.
+func (g *gate) look() {
+	room := int64(math.MaxInt64)
+	if g.bytes >= 0 && !g.keep {
+		room = g.bytes - g.usedBodies()
+	}
+	g.room.Store(room)
+	g.full.Store(!g.keep && g.length >= 0 && g.used() >= g.length)
+}
 
 // turn is called when the runner takes the mailbox: what it took before is part of what it says now.
 func (g *gate) turn(state runnerState) {

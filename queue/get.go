@@ -52,7 +52,11 @@ func (s *get) answer(q *Queue) {
 	}
 	s.found = true
 	q.lock(s.outbox)
-	s.getter.DeliverGot(n, e.message, e.redelivered, q.ready()-1)
+	m := e.message
+	if e.redelivered && !q.attempts.acquired.empty() {
+		m = q.withAttempts(n, m)
+	}
+	s.getter.DeliverGot(n, m, e.redelivered, q.ready()-1)
 	s.outbox.Unlock()
 	if e.redelivered {
 		q.counted.Redelivered++

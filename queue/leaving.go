@@ -110,6 +110,8 @@ func (q *Queue) part(d Departure) {
 func (q *Queue) gone(d *Departure) {
 	if d.stored && (!d.told || q.spilled) {
 		q.tell(d.Seq)
+	} else {
+		q.forgetAttempts(store.Range{First: d.Seq, Last: d.Seq})
 	}
 	q.releases.add(d.chunk)
 }

@@ -9,7 +9,8 @@ import (
 type Log interface {
 	// NextQueueID returns a number that no queue had before.
 	NextQueueID() uint64
-	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read and Spill.
+	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read,
+	// ReadInto and Spill.
 	Settle(queue uint64, ranges []store.Range)
 	// Annotate keeps a few bytes about messages for the next start; the last ones of a message count.
 	Annotate(queue uint64, notes []store.Note)
@@ -19,6 +20,8 @@ type Log interface {
 	DropQueue(queue uint64)
 	// Read returns live messages of the ranges, up to about limit bytes of them. It waits for the disk.
 	Read(queue uint64, ranges []store.Range, limit int) (store.Window, error)
+	// ReadInto is Read with memory of the caller's, which buffer returns for so many messages at a time.
+	ReadInto(w *store.Window, queue uint64, ranges []store.Range, limit int, buffer func(size, messages int) []byte) error
 	// Scan tells what the index knows of live messages of the ranges. It waits for the disk.
 	Scan(queue uint64, ranges []store.Range, each func(store.Info) bool) error
 	// Spill puts messages aside that are not logged; their numbers rise from call to call. It waits for the disk.
@@ -40,9 +43,12 @@ func (q *Queue) Logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.
 func (q *Queue) KeepsAll() bool { return q.keepsAll }
 
 // tell notes that a message which the store has is done with. What it never saw it need not forget.
-func (q *Queue) tell(n uint64) { q.tellRange(store.Range{First: n, Last: n}) }
+func (q *Queue) tell(n uint64) {
+	q.tellRange(store.Range{First: n, Last: n})
+}
 
 func (q *Queue) tellRange(r store.Range) {
+	q.forgetAttempts(r)
 	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == r.First {
 		q.settled[last].Last = r.Last
 		return
@@ -56,6 +62,7 @@ func (q *Queue) tellRange(r store.Range) {
 // tellLog hands over what was noted, once a turn as a rule. Only a queue that has put transient messages aside can't tell which of the two the
 // store has.
 func (q *Queue) tellLog() {
+	q.tellNotes()
 	if len(q.settled) == 0 {
 		return
 	}

@@ -19,6 +19,7 @@ type fakeLog struct {
 	lost     []uint64
 	failure  error
 	reads    int
+	together bool // messages are read into one buffer
 }
 
 func (l *fakeLog) Settle(queue uint64, ranges []store.Range) {
@@ -70,6 +71,29 @@ func (l *fakeLog) Read(_ uint64, ranges []store.Range, _ int) (w store.Window, e
 		w.Next = r.Last + 1
 	}
 	return w, l.failure
+}
+
+// ReadInto puts each message into a buffer of its own, or all into one that is worth a chunk.
+func (l *fakeLog) ReadInto(
+	w *store.Window, number uint64, ranges []store.Range, limit int, buffer func(size, messages int) []byte,
+) (err error) {
+	*w, err = l.Read(number, ranges, limit)
+	if l.together && len(w.Messages) > 0 {
+		b := buffer(queue.ChunkSize, len(w.Messages))[:0]
+		for i := range w.Messages {
+			m := &w.Messages[i]
+			b = append(b, m.Body...)
+			m.Body = b[len(b)-len(m.Body) : len(b) : len(b)]
+		}
+		w.Parts = []int{len(w.Messages)}
+		return err
+	}
+	for i := range w.Messages {
+		m := &w.Messages[i]
+		m.Body = append(buffer(len(m.Body), 1)[:0], m.Body...)
+		w.Parts = append(w.Parts, 1)
+	}
+	return err
 }
 
 // wantTold compares what the log was told since the last call.
@@ -205,7 +229,13 @@ func encoded(body string) []byte {
 }
 
 func TestRecover(t *testing.T) {
-	l := &fakeLog{lost: []uint64{4}}
+	for _, together := range []bool{false, true} {
+		t.Run(fmt.Sprintf("together=%v", together), func(t *testing.T) { recoverFrom(t, &fakeLog{lost: []uint64{4}, together: together}) })
+	}
+}
+
+// recoverFrom starts a queue with what a log holds for it.
+func recoverFrom(t *testing.T, l *fakeLog) {
 	for _, seq := range []uint64{2, 3, 4, 5, 8, 9, 11} {
 		l.messages = append(l.messages, store.Message{Seq: seq, Body: encoded(fmt.Sprint(seq))})
 	}

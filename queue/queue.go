@@ -29,7 +29,7 @@ type Options struct {
 	Deduplication Deduplication
 	Window        *dedup.Window // of the keys of its messages, if it looks for duplicates
 	Delayed       bool          // its messages are delayed ones, which wait for an exchange: no client may use it
-	Settings      Settings // those it begins with; the zero value stands for DefaultSettings
+	Settings      Settings      // those it begins with; the zero value stands for DefaultSettings
 
 	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
 	Expired   func(*Queue) // called, on a goroutine of its own, when the queue has closed itself because nobody used it
@@ -75,6 +75,8 @@ type Queue struct {
 	set        Settings
 	clock      clock
 	lifetimes  lifetimes
+	attempts   attempts
+	retries    retries
 	disuse     disuse
 	leaving    *leaving // nil until a message leaves
 	paging

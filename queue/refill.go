@@ -3,6 +3,7 @@ package queue
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"leveret/amqp"
 
@@ -32,8 +33,9 @@ func (q *Queue) readAhead() {
 	q.evict()
 	wanted := q.wanted()
 	q.reads.Go(func() {
-		r := &refill{wanted: wanted}
-		r.window, r.err = q.opts.Log.Read(q.store, wanted, min(readBytes, headWindow>>q.shift()))
+		r := refills.Get().(*refill)
+		r.wanted = wanted
+		r.err = q.opts.Log.ReadInto(&r.window, q.store, wanted, min(readBytes, headWindow>>q.shift()), r.buffer)
 		if q.post(r) {
 			q.Run()
 		}
@@ -113,15 +115,39 @@ func (q *Queue) evict() {
 	}
 }
 
-// refill is what was read for the head.
+// refill is what was read for the head. Many messages were read into the chunk of each part.
 type refill struct {
 	wanted []store.Range
 	window store.Window
+	chunks []*Chunk // of each part, nil if it has memory of its own
 	err    error
+}
+
+// refills keep their lists from one read to the next.
+var refills = sync.Pool{New: func() any { return new(refill) }}
+
+// buffer returns memory for a part of what is read: a chunk as publishers use it, if the part fills one.
+func (r *refill) buffer(size, messages int) []byte {
+	if size <= ChunkSize/2 || size > ChunkSize || size/messages > MostInChunk {
+		r.chunks = append(r.chunks, nil)
+		return make([]byte, size)
+	}
+	k := NewChunk()
+	r.chunks = append(r.chunks, k)
+	return k.Bytes[:size]
+}
+
+// free makes r ready for the next read.
+func (r *refill) free() {
+	clear(r.window.Messages)
+	clear(r.chunks)
+	r.wanted, r.chunks, r.err = nil, r.chunks[:0], nil
+	refills.Put(r)
 }
 
 func (r *refill) run(q *Queue) {
 	q.reading = false
+	defer r.free()
 	if q.closed {
 		return
 	}
@@ -131,9 +157,16 @@ func (r *refill) run(q *Queue) {
 		q.refuseGets(r.err)
 		return
 	}
-	for _, m := range r.window.Messages {
-		if q.away.Remove(m.Seq) {
-			q.arrive(m)
+	messages := r.window.Messages
+	for i, k := range r.chunks {
+		for _, m := range messages[:r.window.Parts[i]] {
+			if q.away.Remove(m.Seq) {
+				q.arrive(m, k)
+			}
+		}
+		messages = messages[r.window.Parts[i]:]
+		if k != nil {
+			k.Retire()
 		}
 	}
 	q.miss(r.wanted, r.window.Next)
@@ -143,12 +176,20 @@ func (r *refill) run(q *Queue) {
 	}
 }
 
-// arrive puts a message that was read into the head.
-func (q *Queue) arrive(m store.Message) {
+// arrive puts a message that was read into the head; k is the chunk that it stands in, if it does in one.
+func (q *Queue) arrive(m store.Message, k *Chunk) {
 	e := entry{message: m.Body, logged: !m.Transient, spilled: m.Transient, redelivered: q.wasReturned(m.Seq)}
 	if !e.message.Whole() {
 		q.lose(m.Seq)
 		return
+	}
+	switch {
+	case k == nil:
+	case len(e.message) > MostInChunk:
+		e.message = slices.Clone(e.message)
+	default:
+		e.chunk = k
+		k.Hold(1)
 	}
 	if q.tagger != nil {
 		e.tag = m.Tag
@@ -228,8 +269,10 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	q.lifetimes.unknown = q.away.Len() > 0
 	q.untended.Store(q.lifetimes.unknown)
 	q.keeper = keeper{done: q.next, due: q.next}
+	err := q.sort()
+	q.recoverAttempts(state.Notes)
 	q.publishStats()
-	return q, q.sort()
+	return q, err
 }
 
 // sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.

@@ -90,21 +90,47 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 			continue
 		}
 		q.unacked--
-		if o.back() {
-			e.redelivered = true
-			q.window.Mark(n)
-			q.weigh(e, e.size())
-			q.enter(n, e.tag, false)
-			continue
-		}
 		d := Departure{Seq: n, Message: e.message, Reason: Rejected, chunk: e.chunk}
+		if o.back() {
+			spent, due := q.cameBack(n, o, false)
+			switch {
+			case spent:
+				d.Reason = DeliveryLimit
+			case due != 0:
+				e.redelivered = true
+				q.retries.wait(retry{due: due, n: n, tag: e.tag})
+				continue
+			default:
+				q.wake(retry{n: n})
+				continue
+			}
+		}
 		q.window.Remove(n)
-		if o == Reject {
-			q.part(d)
-		} else {
+		if o == Ack {
 			q.gone(&d)
+		} else {
+			q.part(d)
 		}
 	}
+}
+
+// cameBack counts that a message came back, if the queue has a use for that. It may have been once too often, or the message may have to wait until a
+// time in Unix milliseconds, 0 for no wait. stored says that the store has it.
+func (q *Queue) cameBack(n uint64, o Outcome, stored bool) (spent bool, due int64) {
+	if !q.counts() {
+		return false, 0
+	}
+	if q.attempt(n, o == Requeue) {
+		return true, 0
+	}
+	if wait := q.retryDelay(n, o == Requeue); wait > 0 {
+		due = q.now() + wait
+		q.wakeAt(due)
+	}
+	if stored && q.logging {
+		q.noteAttempts(n, due)
+	}
+	return false, due
 }
 
 // settleLent settles a message that is not in memory.
@@ -112,11 +138,21 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 	tag := q.lentTag(n)
 	switch {
 	case o.back():
-		q.giveBack(n, size, tag)
+		spent, due := q.cameBack(n, o, true)
+		switch {
+		case spent:
+			q.partUnread(n, DeliveryLimit)
+		case due != 0:
+			q.retries.wait(retry{due: due, n: n, size: size, tag: tag})
+		default:
+			q.giveBack(n, size, tag)
+		}
 	case o == Reject && !logged:
 		q.partUnread(n, Rejected)
 	case !logged || q.spilled:
 		q.tell(n)
+	default:
+		q.forgetAttempts(store.Range{First: n, Last: n})
 	}
 }
 

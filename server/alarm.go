@@ -94,7 +94,7 @@ func (c *connection) holdHalfRead() {
 	defer m.halfRead.Add(-int64(size))
 	begun := time.Now()
 	c.standStill(alarm, func() bool {
-		if time.Since(begun) < halfReadPatience || m.limit == 0 || uint64(m.halfRead.Load()) <= m.limit/halfReadShare {
+		if time.Since(begun) < halfReadPatience || m.mayHold(uint64(m.halfRead.Load())) {
 			return false
 		}
 		c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
@@ -149,7 +149,7 @@ func (c *connection) unblock() {
 // memoryAlarm notes the beginning and the end of a shortage of memory.
 func (s *Server) memoryAlarm(on bool) {
 	if on {
-		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.options.MemoryLimit)
+		s.log.Warn("memory alarm: publishers are held back", "used", s.memory.used.Load(), "limit", s.memory.limit.Load())
 	} else {
 		s.log.Info("memory alarm is over", "used", s.memory.used.Load())
 	}
@@ -166,11 +166,14 @@ func (s *Server) diskAlarm(on bool) {
 	s.alarmChanged(lowDisk, on)
 }
 
-// alarmChanged tells the clients of the end of the last shortage.
-func (s *Server) alarmChanged(what shortage, on bool) {
-	if s.alarms.set(what, on) {
-		for _, c := range s.snapshot() {
-			c.unblock()
-		}
+// alarmChanged notes what was found, and tells the clients of the end of the last shortage.
+func (s *Server) alarmChanged(what shortage, on bool) { s.tellUnblocked(s.alarms.set(what, on)) }
+
+func (s *Server) tellUnblocked(over bool) {
+	if !over {
+		return
+	}
+	for _, c := range s.snapshot() {
+		c.unblock()
 	}
 }

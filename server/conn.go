@@ -149,6 +149,7 @@ func (c *connection) read() error {
 		}
 		c.heart.received()
 		c.publisher.now = time.Now().UnixMilli()
+		c.publisher.tracing = c.traced()
 		c.handleInput()
 		c.handOver()
 		c.publishCounters()

@@ -10,7 +10,7 @@ import (
 
 const (
 	// ownMemory is the size above which a message gets memory of its own.
-	ownMemory = queue.ChunkSize / 4
+	ownMemory = queue.MostInChunk
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
 	trustedSize = 64 << 10
 )

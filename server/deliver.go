@@ -59,6 +59,9 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	}
 	ch.delivered.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
+	if o.tracing {
+		o.traceDelivery(ch, c.Queue(), m, redelivered)
+	}
 	return true
 }
 
@@ -140,6 +143,9 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 	ch.delivered.got(g.noAck, redelivered)
 	if o.closed {
 		return
+	}
+	if o.tracing {
+		o.traceDelivery(ch, g.queue, m, redelivered)
 	}
 	_, properties, body := m.Split()
 	o.withContent(ch, &amqp.BasicGetOk{

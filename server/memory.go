@@ -13,7 +13,7 @@ const memoryInterval = 100 * time.Millisecond
 
 // memory watches the memory in use and raises the alarm that holds publishers back.
 type memory struct {
-	limit uint64
+	limit atomic.Uint64
 	alarm atomic.Bool
 	used  atomic.Uint64 // at the last look
 
@@ -60,7 +60,16 @@ func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 	}
 }
 
-func (m *memory) over(used uint64) bool { return m.limit > 0 && used > m.limit }
+func (m *memory) over(used uint64) bool {
+	limit := m.limit.Load()
+	return limit > 0 && used > limit
+}
+
+// mayHold reports whether half-read messages of so many bytes are few enough not to keep the alarm on by themselves.
+func (m *memory) mayHold(bytes uint64) bool {
+	limit := m.limit.Load()
+	return limit == 0 || bytes <= limit/halfReadShare
+}
 
 const (
 	// collectTicks is how many looks at the memory lie at least between two collections that the limit asks for.

@@ -67,7 +67,8 @@ func TestGarbageRaisesNoAlarm(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				runtime.GC()
 				const room = 64 << 20
-				m := &memory{limit: held() + room}
+				m := new(memory)
+				m.limit.Store(held() + room)
 				stop, changes := make(chan struct{}), 0
 				load := touched(3 * room)
 				if !inUse {
@@ -81,7 +82,7 @@ func TestGarbageRaisesNoAlarm(t *testing.T) {
 				time.Sleep(5 * memoryInterval)
 				synctest.Wait()
 				if m.alarm.Load() != inUse {
-					t.Errorf("alarm %t with %d MiB used of %d MiB", m.alarm.Load(), m.used.Load()>>20, m.limit>>20)
+					t.Errorf("alarm %t with %d MiB used of %d MiB", m.alarm.Load(), m.used.Load()>>20, m.limit.Load()>>20)
 				}
 				close(stop)
 				<-ended

@@ -31,6 +31,8 @@ type Options struct {
 	MaxMessageSize uint64
 	// MemoryLimit is the memory in bytes from which publishers are held back; 0 disables the alarm.
 	MemoryLimit uint64
+	// OnMemoryLimit is told when that is changed while the server runs; may be nil.
+	OnMemoryLimit func(bytes uint64)
 	// TransactionMax is how many bytes of publishes a transaction may hold; it has to be set.
 	TransactionMax int
 	// DefaultVHost is the virtual host that is made if the store knows none; empty: none is made.

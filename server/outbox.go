@@ -44,6 +44,8 @@ type outbox struct {
 	held       bool          // the reader has to answer first
 	blocked    bool          // connection.blocked was sent, and not taken back
 	drained    chan struct{} // closed when the writer has written; nil when the reader does not wait for it
+	tracing    bool          // deliveries are traced, as of the last Lock
+	traces     []trace       // of deliveries, to be published at Unlock
 
 	socket
 }
@@ -59,10 +61,20 @@ type outgoing struct {
 }
 
 // Lock locks the outbox for deliveries; see queue.Outbox.
-func (o *outbox) Lock() { o.mu.Lock() }
+func (o *outbox) Lock() {
+	o.mu.Lock()
+	o.tracing = o.conn.traced()
+}
 
 // Unlock ends deliveries.
-func (o *outbox) Unlock() { o.mu.Unlock() }
+func (o *outbox) Unlock() {
+	traces := o.traces
+	o.traces = nil
+	o.mu.Unlock()
+	if traces != nil {
+		o.conn.publishTraces(traces)
+	}
+}
 
 // Touch notes that the caller will flush; true if nobody else has promised to. The lock is held.
 func (o *outbox) Touch() bool {

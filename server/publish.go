@@ -23,6 +23,7 @@ type publisher struct {
 	index    amqp.PropertyIndex
 	plain    []byte // the properties that index is of, if it holds for other messages too
 	now      int64  // Unix ms, read once a batch
+	tracing  bool   // of this batch each message is traced
 	chunk    *queue.Chunk
 	building *channel // whose message grows at the chunk's end
 
@@ -152,6 +153,9 @@ func (p *publisher) look(m amqp.Message) {
 // enqueue gathers a message, in chunk k if that is not nil, for the queues of its route.
 func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *route, mandatory bool) {
 	p := &c.publisher
+	if p.tracing {
+		c.tracePublish(ch, m, r)
+	}
 	if r.reply != nil {
 		p.replies = append(p.replies, replyTo{r.reply, bytes.Clone(m)})
 		return
@@ -168,7 +172,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.full() {
+		if t.full(m) {
 			p.refuse(ch, t)
 			continue
 		}

@@ -31,11 +31,11 @@ func (ch *channel) origin() origin {
 
 // full reports whether the target's queue refuses whatever comes: such a message need not be logged. Whether the queue is one that refuses at
 // all is asked once a batch.
-func (t *target) full() bool {
+func (t *target) full(m amqp.Message) bool {
 	if t.batch == nil {
 		t.refuses = t.queue.MayRefuse()
 	}
-	return t.refuses && t.queue.Full()
+	return t.refuses && t.queue.Full(len(m.Body()))
 }
 
 // refuse notes that the publish at hand was refused for a target.

@@ -71,12 +71,13 @@ type listener struct {
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
 		options: o, store: d.Store, users: d.Users, log: d.Log,
-		memory:      &memory{limit: o.MemoryLimit},
+		memory:      &memory{},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		preparing:   make(preparing),
 		stop:        make(chan struct{}),
 	}
+	s.memory.limit.Store(o.MemoryLimit)
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
 	if err := s.loadVHosts(); err != nil {
 		return nil, err

@@ -11,13 +11,15 @@ type Stats struct {
 	Exchanges   int
 	Blocked     int // connections held back by an alarm
 	MemoryAlarm bool
+	DiskAlarm   bool
 	Memory      uint64 // bytes in use
 	Contents    queue.Stats
 }
 
 // Stats returns the server's figures. It asks no queue and no connection, and may be called from any goroutine.
 func (s *Server) Stats() Stats {
-	st := Stats{Counters: s.totals.read(), MemoryAlarm: s.memory.alarm.Load()}
+	st := Stats{Counters: s.totals.read()}
+	st.MemoryAlarm, st.DiskAlarm = s.Alarms()
 	st.Confirmed = s.confirmed.Load()
 	st.Memory = s.memory.used.Load()
 	st.Channels = int(st.ChannelsOpened - st.ChannelsClosed)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/tls"
 	"fmt"
 	"net"
 	"slices"
@@ -23,11 +22,11 @@ type ConnectionStatus struct {
 	Mechanism    string // that it logged in with
 	State        string // running, flow (held back for a moment), blocked (by an alarm), closing
 	Local, Peer  net.Addr
-	TLS          *tls.ConnectionState // nil if plain
-	FrameMax     uint32               // 0: no limit
-	ChannelMax   uint16               // 0: no limit
-	Heartbeat    time.Duration        // 0: none
-	Client       amqp.Table           // what the client said of itself; must not be changed
+	TLS          *TLSStatus    // nil if plain
+	FrameMax     uint32        // 0: no limit
+	ChannelMax   uint16        // 0: no limit
+	Heartbeat    time.Duration // 0: none
+	Client       amqp.Table    // what the client said of itself; must not be changed
 	Connected    time.Time
 	Channels     int
 	Received     Octets
@@ -102,10 +101,7 @@ func (c *connection) status() ConnectionStatus {
 		State:        c.stateName(),
 		AlarmBlocked: c.blocked.Load(),
 	}
-	if secure, ok := c.out.Conn.(*tls.Conn); ok {
-		state := secure.ConnectionState()
-		st.TLS = &state
-	}
+	st.TLS = c.tlsStatus()
 	o := &c.out
 	o.mu.Lock()
 	defer o.mu.Unlock()

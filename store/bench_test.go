@@ -136,39 +136,86 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend measures the processor's time a message in the store alone: a group of 256 of 1 KiB, as fast as the disk lets.
-func BenchmarkAppend(b *testing.B) {
+// appender appends groups of 256 messages as fast as the disk lets.
+type appender struct {
+	*store.Disk
+	batch store.Batch
+	body  []byte
+	seq   uint64
+	moved chan struct{}
+}
+
+func newAppender(b *testing.B, size int) *appender {
 	s, err := store.Open(b.TempDir(), store.DefaultOptions())
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close(context.Background())
-	moved := make(chan struct{}, 1)
+	b.Cleanup(func() { s.Close(context.Background()) })
+	a := &appender{Disk: s, body: make([]byte, size), moved: make(chan struct{}, 1)}
 	s.OnDurable(func() {
 		select {
-		case moved <- struct{}{}:
+		case a.moved <- struct{}{}:
 		default:
 		}
 	})
-	body := make([]byte, 1024)
-	var batch store.Batch
-	seq := uint64(0)
+	return a
+}
+
+// group fills the batch.
+func (a *appender) group(queue uint64) {
+	for range 256 {
+		a.batch.Publish(a.body, 0)
+		a.batch.To(queue)
+	}
+}
+
+// send appends the batch, and waits while too much is not yet on disk.
+func (a *appender) send() (sent store.Range) {
+	sent.First = a.seq + 1
+	a.Append(&a.batch, func() {
+		for i := range a.batch.Pairs() {
+			a.seq++
+			a.batch.Pairs()[i].Seq = a.seq
+		}
+	})
+	for a.Pressure() {
+		<-a.moved
+	}
+	sent.Last = a.seq
+	return sent
+}
+
+// BenchmarkAppend measures the processor's time a message in the store alone: a group of 256 of 1 KiB, settled lazily.
+func BenchmarkAppend(b *testing.B) {
+	a := newAppender(b, 1024)
 	b.ReportAllocs()
 	for b.Loop() {
-		for range 256 {
-			batch.Publish(body, 0)
-			batch.To(1)
-		}
-		first := seq + 1
-		s.Append(&batch, func() {
-			for i := range batch.Pairs() {
-				seq++
-				batch.Pairs()[i].Seq = seq
+		a.group(1)
+		a.Settle(1, []store.Range{a.send()})
+	}
+}
+
+// BenchmarkTransfer moves 256 messages of 1 KiB from one queue to another, as dead letters go: new messages and the settlements
+// of the old ones in one atomic batch; as one range, or one for each of them.
+func BenchmarkTransfer(b *testing.B) {
+	for _, length := range []uint64{256, 1} {
+		b.Run(fmt.Sprintf("range=%d", length), func(b *testing.B) {
+			a := newAppender(b, 1024)
+			a.group(1)
+			from, held := uint64(1), a.send()
+			ranges := make([]store.Range, 0, 256)
+			b.ReportAllocs()
+			for b.Loop() {
+				to := 3 - from
+				ranges = ranges[:0]
+				for seq := held.First; seq <= held.Last; seq += length {
+					ranges = append(ranges, store.Range{First: seq, Last: seq + length - 1})
+				}
+				a.batch.Atomic = true
+				a.group(to)
+				a.batch.Settle(from, ranges)
+				held, from = a.send(), to
 			}
 		})
-		s.Settle(1, []store.Range{{First: first, Last: seq}})
-		for s.Pressure() {
-			<-moved
-		}
 	}
 }

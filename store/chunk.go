@@ -201,42 +201,65 @@ func joinRange(ranges []Range, r Range) []Range {
 	return append(ranges, r)
 }
 
+// unpacker goes through packed entries.
+type unpacker struct {
+	entries []byte
+	at      int   // where the next one stands
+	e       entry // the one in hand
+	bad     bool  // the bytes make no sense
+}
+
+// next takes the next entry in hand; false at the end.
+func (u *unpacker) next() bool {
+	if u.at >= len(u.entries) {
+		return false
+	}
+	var fields [4]uint64 // steps of sequence and offset, size of the body, overhead
+	for i := range fields {
+		// Most fields take a byte or two; this loop is what a read of a long queue spends its time in.
+		if u.at < len(u.entries) && u.entries[u.at] < 0x80 {
+			fields[i] = uint64(u.entries[u.at])
+			u.at++
+			continue
+		}
+		v, n := binary.Uvarint(u.entries[u.at:])
+		if n <= 0 {
+			return u.fail()
+		}
+		fields[i] = v
+		u.at += n
+	}
+	e := &u.e
+	e.seq += fields[0]
+	e.offset += int64(fields[1])
+	e.body = int(fields[2])
+	e.size, e.tag = e.body+int(fields[3]>>1), 0
+	if fields[3]&1 != 0 {
+		if len(u.entries)-u.at < 4 {
+			return u.fail()
+		}
+		e.tag = binary.LittleEndian.Uint32(u.entries[u.at:])
+		u.at += 4
+	}
+	if e.offset < 0 || e.body < 0 || e.size < e.body {
+		return u.fail()
+	}
+	return true
+}
+
+// fail ends the entries where they make no sense.
+func (u *unpacker) fail() bool {
+	u.bad, u.at = true, len(u.entries)
+	return false
+}
+
 // unpack calls each for the entries in order until it returns false; false as result means that the bytes make no sense.
 func unpack(entries []byte, first uint64, each func(entry) bool) bool {
-	e := entry{seq: first}
-	for at := 0; at < len(entries); {
-		var fields [4]uint64 // steps of sequence and offset, size of the body, overhead
-		for i := range fields {
-			// Most fields take a byte or two; this loop is what a read of a long queue spends its time in.
-			if at < len(entries) && entries[at] < 0x80 {
-				fields[i] = uint64(entries[at])
-				at++
-				continue
-			}
-			v, n := binary.Uvarint(entries[at:])
-			if n <= 0 {
-				return false
-			}
-			fields[i] = v
-			at += n
-		}
-		e.seq += fields[0]
-		e.offset += int64(fields[1])
-		e.body = int(fields[2])
-		e.size, e.tag = e.body+int(fields[3]>>1), 0
-		if fields[3]&1 != 0 {
-			if len(entries)-at < 4 {
-				return false
-			}
-			e.tag = binary.LittleEndian.Uint32(entries[at:])
-			at += 4
-		}
-		if e.offset < 0 || e.body < 0 || e.size < e.body {
-			return false
-		}
-		if !each(e) {
+	u := unpacker{entries: entries, e: entry{seq: first}}
+	for u.next() {
+		if !each(u.e) {
 			return true
 		}
 	}
-	return true
+	return !u.bad
 }

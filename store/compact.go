@@ -171,6 +171,19 @@ func (s *Disk) moveBodies(found []location) (n int, err error) {
 	return n, s.root.update(p.write)
 }
 
+// run is the number of locations from the front that one read of the file takes.
+func run(found []location) int {
+	n, first, end := 1, found[0].offset, found[0].offset+int64(found[0].size)
+	for ; n < len(found); n++ {
+		m := &found[n]
+		if m.seg != found[0].seg || m.offset < end || m.offset-end > readGap || m.offset+int64(m.size)-first > readAhead {
+			break
+		}
+		end = m.offset + int64(m.size)
+	}
+	return n
+}
+
 // copyRun reads neighbours with one call and puts them into the step.
 func (s *Disk) copyRun(found []location, p *step) {
 	seg, first := found[0].seg, found[0].offset

@@ -166,7 +166,17 @@ func (c *cursor) uint64() uint64 {
 	return 0
 }
 
+// uvarint is split so that the usual case, a byte, is inlined.
 func (c *cursor) uvarint() uint64 {
+	if len(c.src) > 0 && c.src[0] < 0x80 {
+		v := c.src[0]
+		c.src = c.src[1:]
+		return uint64(v)
+	}
+	return c.longUvarint()
+}
+
+func (c *cursor) longUvarint() uint64 {
 	v, n := binary.Uvarint(c.src)
 	if n <= 0 {
 		c.short, c.src = true, nil

@@ -42,6 +42,8 @@ type lane struct {
 	spill  []*chunk // of spilled messages, likewise
 	dirty  bool     // next changed since the last checkpoint
 	saved  bool     // the root file knows the queue
+
+	stopped *place // where the last read stopped
 }
 
 // chunkKey names a chunk in the root file. The segment comes first, so that what one checkpoint writes stands together.

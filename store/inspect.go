@@ -148,16 +148,9 @@ func (e *examination) checkChunk(c *chunk) (n int, lost []Range, err error) {
 	for from <= c.last {
 		ranges[0].First = from
 		var w Window
-		found, err := e.s.locate(c.queue, ranges, readAhead, scanEntries, &w)
-		if err != nil {
+		r := e.s.newReader(c.queue, readAhead, nil, &w)
+		if err := errors.Join(r.show(ranges), r.finish()); err != nil {
 			return n, lost, err
-		}
-		for len(found) > 0 {
-			k := run(found)
-			if err := e.s.readRun(c.queue, found[:k], &w); err != nil {
-				return n, lost, err
-			}
-			found = found[k:]
 		}
 		n += len(w.Messages)
 		lost = append(lost, w.Lost...)

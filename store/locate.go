@@ -20,16 +20,18 @@ type location struct {
 // locate finds live messages in the ranges, up to a number of bytes of bodies (but one at least) or of messages. It sets where the
 // window ends, and what of it is lost with its index.
 func (s *Disk) locate(queue uint64, ranges []Range, limit, most int, w *Window) (found []location, err error) {
-	logged := walk{s: s, queue: queue, limit: limit, most: most}
-	if err := logged.run(ranges); err != nil {
+	logged := collector{limit: limit, most: most}
+	fromLog := walk{s: s, queue: queue, visit: logged.visit}
+	if err := fromLog.run(ranges); err != nil {
 		return nil, err
 	}
-	spilled := walk{s: s, queue: queue, limit: limit, most: most, spilled: true}
-	if err := spilled.run(ranges); err != nil {
+	spilled := collector{limit: limit, most: most}
+	aside := walk{s: s, queue: queue, spilled: true, visit: spilled.visit}
+	if err := aside.run(ranges); err != nil {
 		return nil, err
 	}
-	w.Next = min(logged.next, spilled.next)
-	w.Lost = append(w.Lost, logged.lost...)
+	w.Next = min(fromLog.next, aside.next)
+	w.Lost = append(w.Lost, fromLog.lost...)
 	found = logged.found
 	if len(spilled.found) > 0 {
 		found = slices.Concat(logged.found, spilled.found)
@@ -48,17 +50,31 @@ func (s *Disk) locate(queue uint64, ranges []Range, limit, most int, w *Window) 
 	return found, nil
 }
 
-// walk looks through one kind of a queue's chunks.
-type walk struct {
-	s           *Disk
-	queue       uint64
-	spilled     bool
+// collector is a visitor that keeps what it is shown, up to its limits.
+type collector struct {
 	limit, most int
+	found       []location
+}
 
-	found []location
-	lost  []Range // live, but their index is damaged
-	next  uint64
-	full  bool
+func (k *collector) visit(m location) bool {
+	if len(k.found) > 0 && k.limit <= 0 || len(k.found) >= k.most {
+		return false
+	}
+	k.found = append(k.found, m)
+	k.limit -= m.body
+	return true
+}
+
+// walk looks through one kind of a queue's chunks and shows what is live, until it is told to stop.
+type walk struct {
+	s       *Disk
+	queue   uint64
+	spilled bool
+	visit   func(location) bool
+
+	lost    []Range // live, but their index is damaged
+	next    uint64  // the first sequence that was not shown
+	stopped bool
 }
 
 // run goes from chunk to chunk. The index is locked for the look at each, not while its entries are read.
@@ -84,7 +100,7 @@ func (k *walk) run(ranges []Range) error {
 			case err != nil:
 				return err
 			}
-			if k.take(entries, v, Range{seq, r.Last}); k.full {
+			if k.take(entries, v, Range{seq, r.Last}); k.stopped {
 				return nil
 			}
 			if seq = v.last + 1; seq == 0 {
@@ -95,20 +111,54 @@ func (k *walk) run(ranges []Range) error {
 	return nil
 }
 
-// take adds what is live in a chunk.
+// take shows what is live in a chunk.
 func (k *walk) take(entries []byte, v chunk, r Range) {
-	unpack(entries, v.first, func(e entry) bool {
-		if e.seq < r.First || e.seq > r.Last || !v.alive(e.seq) {
-			return e.seq <= r.Last
+	u := unpacker{entries: entries, e: entry{seq: v.first}}
+	k.s.index.goOn(&u, &v, r.First)
+	for {
+		at, seq, offset := u.at, u.e.seq, u.e.offset
+		if !u.next() || u.e.seq > r.Last {
+			return
 		}
-		if k.full = len(k.found) > 0 && k.limit <= 0 || len(k.found) >= k.most; k.full {
-			k.next = e.seq
-			return false
+		if u.e.seq < r.First || !v.alive(u.e.seq) {
+			continue
 		}
-		k.found = append(k.found, location{e, v.seg})
-		k.limit -= e.body
-		return true
-	})
+		if !k.visit(location{u.e, v.seg}) {
+			k.stopped, k.next = true, u.e.seq
+			k.s.index.stopAt(&v, place{v.key(), len(entries), at, seq, offset})
+			return
+		}
+	}
+}
+
+// place is where a read of a queue stopped in a chunk: the next one, as a rule, goes on there.
+type place struct {
+	key    chunkKey
+	length int // of the entries
+	at     int
+	seq    uint64 // of the entry before
+	offset int64
+}
+
+// stopAt notes where a read stopped.
+func (x *index) stopAt(v *chunk, p place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l := x.lanes[v.queue]; l != nil {
+		l.stopped = &p
+	}
+}
+
+// goOn moves an unpacker on to where the last read stopped, unless that is behind what is wanted now. A chunk that moved into the root
+// file was packed anew: if its entries are as long as before, they are the same.
+func (x *index) goOn(u *unpacker, v *chunk, from uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.lanes[v.queue]
+	if l == nil || l.stopped == nil || l.stopped.key != v.key() || l.stopped.length != len(u.entries) || l.stopped.seq >= from {
+		return
+	}
+	u.at, u.e.seq, u.e.offset = l.stopped.at, l.stopped.seq, l.stopped.offset
 }
 
 // clipRanges returns what of the ranges is within r.
@@ -146,6 +196,14 @@ func (x *index) view(queue, seq uint64, spilled bool) (v chunk, ok bool) {
 		}
 	}
 	return v, false
+}
+
+// spills says whether messages of the queue were put aside.
+func (x *index) spills(queue uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	l := x.lanes[queue]
+	return l != nil && len(l.spill) > 0
 }
 
 // holds says whether the chunk of a view is still alive.

@@ -115,3 +115,16 @@ func TestBatchIsReused(t *testing.T) {
 		t.Fatalf("a used payload is not clean: %+v", p)
 	}
 }
+
+// One message moved from a queue to another is three small records: a dead letter costs hardly more than a message.
+func TestAtomicBatchOfOneIsSmall(t *testing.T) {
+	const body = 100
+	plain := payloadOf(body).length()
+	b := Batch{Atomic: true}
+	b.Publish(make([]byte, body), 0)
+	b.To(2)
+	b.Settle(1, []Range{{1 << 20, 1 << 20}})
+	if over := b.take().length() - plain; over > 2*recordHead+16 {
+		t.Errorf("%d bytes beside the message", over)
+	}
+}

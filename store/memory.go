@@ -208,6 +208,18 @@ func (s *Memory) Read(queue uint64, ranges []Range, limit int) (Window, error) {
 	return w, nil
 }
 
+// ReadInto implements Store.
+func (s *Memory) ReadInto(w *Window, queue uint64, ranges []Range, limit int, buffer func(size, messages int) []byte) error {
+	found, err := s.Read(queue, ranges, limit)
+	*w = found
+	for i := range w.Messages {
+		m := &w.Messages[i]
+		m.Body = append(buffer(len(m.Body), 1)[:0], m.Body...)
+		w.Parts = append(w.Parts, 1)
+	}
+	return err
+}
+
 // Scan implements Store.
 func (s *Memory) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 	s.mu.Lock()

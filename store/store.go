@@ -7,7 +7,7 @@
 // Who may call what. All methods of a Store may be called from any goroutine at any time between opening and Close. A Batch
 // belongs to one goroutine, as a rule a connection's reader.
 //
-// What blocks. Commit, Load, Read, Scan, Spill and Close wait for the disk. Append, Settle, Annotate, Discard, DropQueue and all that only
+// What blocks. Commit, Load, Read, ReadInto, Scan, Spill and Close wait for the disk. Append, Settle, Annotate, Discard, DropQueue and all that only
 // looks (Durable, Pressure, Stats ...) never do: they take a short lock at most. Append calls its callback under that lock, so
 // the order of records in the log is the order in which the callbacks ran; the callback must not call the store.
 //
@@ -68,6 +68,7 @@ type Info struct {
 type Window struct {
 	Messages []Message // in order of their sequence
 	Lost     []Range   // sequences that are live but damaged on disk
+	Parts    []int     // how many of the messages stand in each of the buffers that ReadInto asked for, in turn
 	Next     uint64    // the first sequence that was not looked at: go on there
 }
 
@@ -141,6 +142,9 @@ type Store interface {
 	// Read returns live messages of the ranges (ascending) in order, up to about limit bytes of bodies and at least one message
 	// if there is any. It sees all that was appended before the call; what was settled within the last moments may still be there.
 	Read(queue uint64, ranges []Range, limit int) (Window, error)
+	// ReadInto is Read with memory of the caller's: it fills w, whose slices it uses again, and the bodies stand in what buffer
+	// returns, size bytes for so many messages. It calls buffer on the caller's goroutine.
+	ReadInto(w *Window, queue uint64, ranges []Range, limit int, buffer func(size, messages int) []byte) error
 	// Scan tells what the index knows of the live messages in the ranges, in order, until each returns false.
 	Scan(queue uint64, ranges []Range, each func(Info) bool) error
 	// Spill puts transient messages aside on disk, without syncing: Read and Scan find them, a restart does not. The sequences

@@ -23,9 +23,9 @@ func (f *forwarding) die(d *queue.Departure) amqp.Message {
 	deaths := f.deaths(d)
 	r := &f.routing
 	if r.Keys = append(r.Keys[:0], key); !hasKey {
-		r.Keys = append(append(r.Keys, carbonCopies(&f.index)...), d.Message.BlindKeys()...)
+		r.Keys = append(append(r.Keys, f.carbonCopies(d.Message)...), d.Message.BlindKeys()...)
 	}
-	m := f.deadLetter(d, name, key, deaths)
+	m := f.deadLetter(d, name, key, hasKey, deaths)
 	if err := amqp.ScanProperties(m.Properties(), &f.index); err != nil {
 		return nil
 	}
@@ -68,15 +68,15 @@ func textField(headers []byte, name string) (value []byte, ok bool) {
 	return value[4:], true
 }
 
-// carbonCopies are the keys of a message's CC header.
-func carbonCopies(index *amqp.PropertyIndex) (keys [][]byte) {
-	if index.Headers == nil {
+// carbonCopies are the keys of a message's CC header, as long as it goes by them.
+func (f *forwarding) carbonCopies(m amqp.Message) (keys [][]byte) {
+	if f.index.Headers == nil || m.OneKey() {
 		return nil
 	}
-	if tag, _, ok := amqp.FindField(index.Headers, "CC"); !ok || tag != 'A' {
+	if tag, _, ok := amqp.FindField(f.index.Headers, "CC"); !ok || tag != 'A' {
 		return nil
 	}
-	headers, _, err := amqp.DecodeTable(index.Headers)
+	headers, _, err := amqp.DecodeTable(f.index.Headers)
 	if err != nil {
 		return nil
 	}
@@ -92,17 +92,21 @@ func carbonCopies(index *amqp.PropertyIndex) (keys [][]byte) {
 
 // deadLetter builds the message that a dead one becomes: published now, to the dead letter exchange, without an expiration, and with the
 // headers that tell of its deaths.
-func (f *forwarding) deadLetter(d *queue.Departure, exchange, key []byte, deaths deaths) amqp.Message {
+func (f *forwarding) deadLetter(d *queue.Departure, exchange, key []byte, hasKey bool, deaths deaths) amqp.Message {
 	old := d.Message
 	body := old.Body()
 	size := amqp.MessageHeadSize + 2 + len(exchange) + len(key) + len(old.Properties()) + len(body) + 256*(len(deaths)+2)
 	m := amqp.Message(amqp.AppendMessageAddress(f.room(size)[:0], exchange, key))
 	start := len(m)
 	f.headers = appendDeathHeaders(f.headers[:0], &f.index, d, deaths)
-	m = amqp.AppendProperties(m, old.Properties(), &f.index, f.headers)
+	m = amqp.AppendProperties(m, old.Properties(), &f.index, f.headers, false)
 	m.Redirect(old, len(m)-start, f.now)
 	m.SetDied()
-	m = amqp.AppendBlindKeys(m, old.BlindKeys()...)
+	if hasKey {
+		m.SetOneKey()
+	} else {
+		m = amqp.AppendBlindKeys(m, old.BlindKeys()...)
+	}
 	return append(m, body...)
 }
 

@@ -94,7 +94,7 @@ func (f *forwarding) pressed(d *queue.Departure) bool {
 		}
 		if f.settings.AtLeastOnce && q.MayRefuse() {
 			d.Unsure = true
-			if q.Full() {
+			if q.Full(len(d.Message.Body())) {
 				return true
 			}
 		}

@@ -7,24 +7,38 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
+
+	"leveret/cmd/broker/rabbitmqctl"
+
+	"github.com/spf13/cobra"
 )
 
 // version is the release; the build sets it.
 var version = "dev"
 
 func main() {
-	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(execute(calledBy(os.Args[0]), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// calledBy makes the command that the program's name stands for: links with the names of RabbitMQ's tools are those tools.
+func calledBy(name string) *cobra.Command {
+	switch tool := strings.TrimSuffix(filepath.Base(name), ".exe"); tool {
+	case "rabbitmqctl", "rabbitmq-diagnostics":
+		return rabbitmqctl.New(tool)
+	}
+	return newRootCommand()
 }
 
 // execute runs one command line and returns the exit code. An error is told once, on stderr.
-func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRootCommand()
+func execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.Execute(); err != nil {
-		fmt.Fprintln(stderr, "broker:", err)
+		fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
 		var coded interface{ ExitCode() int }
 		if errors.As(err, &coded) {
 			return coded.ExitCode()

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func broker(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = execute(args, strings.NewReader(stdin), &out, &errs)
+	code = execute(newRootCommand(), args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"leveret/cmd/broker/admin"
+	"leveret/cmd/broker/rabbitmqctl"
 
 	"github.com/spf13/cobra"
 )
@@ -22,6 +23,8 @@ func newRootCommand() *cobra.Command {
 		newStoreCommand(),
 		admin.New(),
 		admin.NewDefinitions(),
+		rabbitmqctl.New("rabbitmqctl"),
+		rabbitmqctl.New("rabbitmq-diagnostics"),
 		newHealthCommand(),
 		newHashPasswordCommand(),
 		newVersionCommand(),

@@ -129,6 +129,7 @@ func (n *node) open() (err error) {
 	}
 	n.limitMemory()
 	options := serverOptions(n.config, n.memoryLimit)
+	options.OnMemoryLimit = limitRuntime
 	if n.tls, err = newTLSListeners(n.config, n.log); err != nil {
 		return err
 	}
@@ -144,11 +145,17 @@ func (n *node) open() (err error) {
 
 // limitMemory finds out from where on publishers are held, and tells the Go runtime to collect garbage harder before that.
 func (n *node) limitMemory() {
-	limit := watermark(n.config.Memory, memoryTotal(os.DirFS("/")))
-	if limit > 0 && os.Getenv("GOMEMLIMIT") == "" { // who sets the variable knows better
-		debug.SetMemoryLimit(limit / 10 * 9)
+	n.memoryLimit = uint64(watermark(n.config.Memory, memoryTotal(os.DirFS("/"))))
+	limitRuntime(n.memoryLimit)
+}
+
+// leastRuntimeLimit is below what a broker needs for itself. A runtime that may not have that would do nothing but collect garbage.
+const leastRuntimeLimit = 64 << 20
+
+func limitRuntime(limit uint64) {
+	if limit >= leastRuntimeLimit && os.Getenv("GOMEMLIMIT") == "" { // who sets the variable knows better
+		debug.SetMemoryLimit(int64(limit / 10 * 9))
 	}
-	n.memoryLimit = uint64(limit)
 }
 
 // start opens all listeners, tells the world that they are there, and lets clients in.

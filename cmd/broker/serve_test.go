@@ -80,7 +80,7 @@ func startBroker(t *testing.T, args ...string) *running {
 	r := &running{log: newJournal(), code: make(chan int, 1)}
 	args = append([]string{"serve", "--amqp-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0",
 		"--data-dir", t.TempDir(), "--ready-file", ready}, args...)
-	go func() { r.code <- execute(args, strings.NewReader(""), io.Discard, r.log) }()
+	go func() { r.code <- execute(newRootCommand(), args, strings.NewReader(""), io.Discard, r.log) }()
 	t.Cleanup(func() { r.terminate(t) })
 	r.log.await(t, "ready", 1)
 	text, err := os.ReadFile(ready)

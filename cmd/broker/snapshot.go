@@ -22,8 +22,8 @@ func (n figures) Node() metrics.Node {
 		QueueCount:      uint64(s.Queues),
 		Blocked:         uint64(s.Blocked),
 		MemoryAlarm:     s.MemoryAlarm,
-		DiskAlarm:       n.store.Alarm(),
-		MemoryLimit:     n.memoryLimit,
+		DiskAlarm:       s.DiskAlarm,
+		MemoryLimit:     n.server.MemoryLimit(),
 		StoreBytes:      uint64(disk.LogBytes + disk.RootBytes),
 		UnsyncedBytes:   disk.Unsynced,
 

@@ -33,14 +33,11 @@ type session struct {
 	flags *pflag.FlagSet
 }
 
-// defaultURL is where a broker on this machine listens without any configuration.
-const defaultURL = "http://127.0.0.1:15672"
-
 // addFlags declares the flags that all commands have. The environment gives their defaults, so that a script names the broker once.
 func (s *session) addFlags(flags *pflag.FlagSet) {
 	s.flags = flags
-	flags.StringVar(&s.target.URL, "url", or(os.Getenv("LEVERET_URL"), defaultURL), "URL of the HTTP API; LEVERET_URL")
-	flags.StringVarP(&s.target.User, "user", "u", or(os.Getenv("LEVERET_USER"), "guest"), "user; LEVERET_USER")
+	flags.StringVar(&s.target.URL, "url", or(os.Getenv("LEVERET_URL"), ctl.DefaultURL), "URL of the HTTP API; LEVERET_URL")
+	flags.StringVarP(&s.target.User, "user", "u", ctl.Local(os.Getenv).User, "user; LEVERET_USER")
 	flags.StringVar(&s.target.Password, "password", "", "password; LEVERET_PASSWORD (default guest)")
 	flags.StringVar(&s.target.CAFile, "ca-file", os.Getenv("LEVERET_CA_FILE"), "file of certificates to trust; LEVERET_CA_FILE")
 	flags.BoolVar(&s.target.Insecure, "insecure", false, "trust any certificate")
@@ -58,11 +55,16 @@ func or(value, fallback string) string {
 	return value
 }
 
-// client makes the client that the flags describe. The password's default is no default of the flag, or help would show it.
+// client makes the client that the flags describe. Whoever names neither a broker nor a user means the one on this machine.
 func (s *session) client() (*ctl.Client, error) {
-	target := s.target
-	if target.Password == "" {
-		target.Password = or(os.Getenv("LEVERET_PASSWORD"), "guest")
+	target := ctl.Local(os.Getenv)
+	if s.flags.Changed("url") || s.flags.Changed("user") {
+		target.Socket = ""
+	}
+	target.URL, target.User, target.Reason = s.target.URL, s.target.User, s.target.Reason
+	target.CAFile, target.Insecure = s.target.CAFile, s.target.Insecure
+	if s.target.Password != "" {
+		target.Password = s.target.Password
 	}
 	return ctl.New(target)
 }

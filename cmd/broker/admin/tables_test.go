@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"leveret/ctl/ctltest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -35,7 +37,7 @@ var answers = map[string]string{
 
 // TestTables compares what commands print, in terminals of two widths, with golden files.
 func TestTables(t *testing.T) {
-	a := newAPI(t, answers)
+	a := ctltest.New(t, answers)
 	tests := []struct{ name, args string }{
 		{"queues", "list queues"},
 		{"queues-columns", "list queues --columns name,messages,message_stats.publish_details.rate --sort messages"},
@@ -49,7 +51,7 @@ func TestTables(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, width := range []string{"80", "120"} {
-			output, code := a.run("", append(strings.Fields(tt.args), "--width", width)...)
+			output, code := ctlAt(a, "", append(strings.Fields(tt.args), "--width", width)...)
 			if code != 0 {
 				t.Errorf("%s: exit code %d, %s", tt.name, code, output)
 			}
@@ -78,21 +80,21 @@ func compare(t *testing.T, file, got string) {
 
 // TestWatch: each look is a table, the longest queue first, and a terminal is not cleared where there is none.
 func TestWatch(t *testing.T) {
-	output, code := newAPI(t, answers).run("", "watch", "--interval", "1ms", "--rounds", "2", "--top", "2", "--width", "80")
+	output, code := ctlAt(ctltest.New(t, answers), "", "watch", "--interval", "1ms", "--rounds", "2", "--top", "2", "--width", "80")
 	if code != 0 || strings.Count(output, "3 queues, 1234568 ready, 13 unacked") != 2 || strings.Contains(output, "\x1b") {
 		t.Errorf("exit code %d, %q", code, output)
 	}
 	if lines := strings.Split(output, "\n"); len(lines) < 5 || !strings.HasPrefix(lines[3], "jobs ") || strings.Contains(output, "billing") {
 		t.Errorf("%s", output)
 	}
-	if output, code := newAPI(t, nil).run("", "watch"); code != 65 {
+	if output, code := ctlAt(ctltest.New(t, nil), "", "watch"); code != 65 {
 		t.Errorf("a broker that refuses: exit code %d, %q", code, output)
 	}
 }
 
 // TestJSON: what the API answers comes out as it is.
 func TestJSON(t *testing.T) {
-	a := newAPI(t, map[string]string{"GET /queues": `[{"z":1.50,"a":[]}]`, "GET /queues/%2F/jobs": `{"z":1,"a":2}`, "GET /overview": `{"x":1}`,
+	a := ctltest.New(t, map[string]string{"GET /queues": `[{"z":1.50,"a":[]}]`, "GET /queues/%2F/jobs": `{"z":1,"a":2}`, "GET /overview": `{"x":1}`,
 		"GET /health/checks/alarms": `{"status":"ok"}`, "POST /exchanges/%2F/amq.default/publish": `{"routed":false}`})
 	for args, want := range map[string]string{
 		"list queues":     "[\n  {\n    \"z\": 1.50,\n    \"a\": []\n  }\n]\n",
@@ -103,7 +105,7 @@ func TestJSON(t *testing.T) {
 		"watch -n 1":      `[{"z":1.50,"a":[]}]` + "\n",
 		"publish message --routing-key q --payload x": "{\n  \"routed\": false\n}\n",
 	} {
-		if output, code := a.run("", append(strings.Fields(args), "--json")...); output != want || code != 0 {
+		if output, code := ctlAt(a, "", append(strings.Fields(args), "--json")...); output != want || code != 0 {
 			t.Errorf("%s: %q, exit code %d, want %q", args, output, code, want)
 		}
 	}
@@ -111,9 +113,9 @@ func TestJSON(t *testing.T) {
 
 // TestAlarms: the check names what is short.
 func TestAlarms(t *testing.T) {
-	a := newAPI(t, map[string]string{"GET /health/checks/alarms": `503 {"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[{"node":"leveret@h","resource":"memory"}]}`})
+	a := ctltest.New(t, map[string]string{"GET /health/checks/alarms": `503 {"status":"failed","reason":"There are alarms in effect in the cluster","alarms":[{"node":"leveret@h","resource":"memory"}]}`})
 	want := "error: There are alarms in effect in the cluster: memory on leveret@h\n"
-	if output, code := a.run("", "alarms"); output != want || code != 65 {
+	if output, code := ctlAt(a, "", "alarms"); output != want || code != 65 {
 		t.Errorf("%q, exit code %d", output, code)
 	}
 }

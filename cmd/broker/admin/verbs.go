@@ -23,6 +23,7 @@ func New() *cobra.Command {
 		"65 the broker refuses, 69 it does not answer, 70 it has a fault, 75 it did not answer in time."
 	s.addFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true // whoever runs it tells the error
 	cmd.AddCommand(s.statusCommand(), s.listCommand(), s.showCommand(), s.declareCommand(), s.deleteCommand(), s.publishCommand(),
 		s.getCommand(), s.purgeCommand(), s.closeCommand(), s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.definitionsCommand())
 	return cmd
@@ -34,6 +35,7 @@ func NewDefinitions() *cobra.Command {
 	cmd := s.definitionsCommand()
 	s.addFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(flagError)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true // whoever runs it tells the error
 	return cmd
 }
 

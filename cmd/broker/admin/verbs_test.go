@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"leveret/cmd/broker/admin"
+	"leveret/ctl/ctltest"
 )
 
 // TestRequests: what each command asks of the API.
 func TestRequests(t *testing.T) {
 	bindings := `[{"routing_key":"a.*","arguments":{},"properties_key":"a.%2A"},{"routing_key":"","arguments":{"x-match":"any"},"properties_key":"~hash"}]`
-	a := newAPI(t, map[string]string{
+	a := ctltest.New(t, map[string]string{
 		"PUT /queues/%2F/jobs":                               "201 ",
 		"POST /exchanges/%2F/amq.default/publish":            `{"routed":true}`,
 		"POST /exchanges/v/orders/publish":                   `{"routed":false}`,
@@ -72,8 +73,8 @@ func TestRequests(t *testing.T) {
 		{"definitions import -", `POST /definitions from the input`, "definitions are imported\n", 0},
 	}
 	for _, tt := range tests {
-		output, code := a.run("from the input", strings.Fields(tt.args)...)
-		if asked := a.took(); asked != tt.want || output != tt.output || code != tt.code {
+		output, code := ctlAt(a, "from the input", strings.Fields(tt.args)...)
+		if asked := a.Asked(); asked != tt.want || output != tt.output || code != tt.code {
 			t.Errorf("%s\nasked %s\nwant  %s\nprinted %q, want %q; exit code %d", tt.args, asked, tt.want, output, tt.output, code)
 		}
 	}
@@ -81,7 +82,7 @@ func TestRequests(t *testing.T) {
 
 // TestUsage: a command line that can't be understood asks nothing of the broker.
 func TestUsage(t *testing.T) {
-	a := newAPI(t, nil)
+	a := ctltest.New(t, nil)
 	tests := []struct{ args, want string }{
 		{"declare queue", "--name is required"},
 		{"declare queue a b", "accepts at most 1 arg(s), received 2; see ctl declare queue --help"},
@@ -103,12 +104,12 @@ func TestUsage(t *testing.T) {
 		{"watch --interval 0s", "--interval has to be over 0"},
 	}
 	for _, tt := range tests {
-		output, code := a.run("", strings.Fields(tt.args)...)
+		output, code := ctlAt(a, "", strings.Fields(tt.args)...)
 		if want := "error: " + tt.want + "\n"; output != want || code != 64 && code != 65 {
 			t.Errorf("%s: %q, exit code %d, want %q", tt.args, output, code, want)
 		}
 	}
-	if output, code := run(admin.New(), "", "status", "--url", "nonsense"); code != 64 {
+	if output, code := ctltest.Run(admin.New(), "", "status", "--url", "nonsense"); code != 64 {
 		t.Errorf("%q, exit code %d", output, code)
 	}
 }
@@ -116,16 +117,16 @@ func TestUsage(t *testing.T) {
 // TestGroupsHelp: a group of commands alone prints its help.
 func TestGroupsHelp(t *testing.T) {
 	for _, name := range []string{"list", "declare", "delete", "show", "publish", "get", "purge", "close", "definitions"} {
-		if output, code := newAPI(t, nil).run("", name); code != 0 || !strings.Contains(output, "Available Commands:") {
+		if output, code := ctlAt(ctltest.New(t, nil), "", name); code != 0 || !strings.Contains(output, "Available Commands:") {
 			t.Errorf("%s: exit code %d, %q", name, code, output)
 		}
 	}
 }
 
 func TestDefinitionsToAFile(t *testing.T) {
-	a := newAPI(t, map[string]string{"GET /definitions": `{"queues":[]}`, "GET /definitions/v": `{"bindings":[]}`})
+	a := ctltest.New(t, map[string]string{"GET /definitions": `{"queues":[]}`, "GET /definitions/v": `{"bindings":[]}`})
 	file := filepath.Join(t.TempDir(), "defs.json")
-	output, code := run(admin.NewDefinitions(), "", "export", file, "--url", a.URL)
+	output, code := ctltest.Run(admin.NewDefinitions(), "", "export", file, "--url", a.URL)
 	text, err := os.ReadFile(file)
 	if code != 0 || output != "definitions are in "+file+"\n" || err != nil || string(text) != "{\n  \"queues\": []\n}\n" {
 		t.Errorf("%q, exit code %d; %q, %v", output, code, text, err)
@@ -133,24 +134,24 @@ func TestDefinitionsToAFile(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("others can read it: %v, %v", info.Mode(), err)
 	}
-	if output, code := run(admin.NewDefinitions(), "", "export", "--vhost", "v", "--url", a.URL); code != 0 || output != "{\n  \"bindings\": []\n}\n" {
+	if output, code := ctltest.Run(admin.NewDefinitions(), "", "export", "--vhost", "v", "--url", a.URL); code != 0 || output != "{\n  \"bindings\": []\n}\n" {
 		t.Errorf("%q, exit code %d", output, code)
 	}
-	a.took()
-	if _, code := run(admin.NewDefinitions(), "", "import", file, "--vhost", "v", "--url", a.URL); code != 0 || !strings.HasPrefix(a.took(), "POST /definitions/v {") {
+	a.Asked()
+	if _, code := ctltest.Run(admin.NewDefinitions(), "", "import", file, "--vhost", "v", "--url", a.URL); code != 0 || !strings.HasPrefix(a.Asked(), "POST /definitions/v {") {
 		t.Errorf("import: exit code %d", code)
 	}
 }
 
 // TestEnvironment: the environment says which broker is meant, and flags go before it.
 func TestEnvironment(t *testing.T) {
-	a := newAPI(t, map[string]string{"GET /queues/v": "[]"})
+	a := ctltest.New(t, map[string]string{"GET /queues/v": "[]"})
 	t.Setenv("LEVERET_URL", a.URL)
 	t.Setenv("LEVERET_VHOST", "v")
-	if output, code := run(admin.New(), "", "purge", "queue", "q"); code != 0 || a.took() != "DELETE /queues/v/q/contents" {
+	if output, code := ctltest.Run(admin.New(), "", "purge", "queue", "q"); code != 0 || a.Asked() != "DELETE /queues/v/q/contents" {
 		t.Errorf("%q, exit code %d", output, code)
 	}
-	if output, code := run(admin.New(), "", "purge", "queue", "q", "-V", "/"); code != 0 || a.took() != "DELETE /queues/%2F/q/contents" {
+	if output, code := ctltest.Run(admin.New(), "", "purge", "queue", "q", "-V", "/"); code != 0 || a.Asked() != "DELETE /queues/%2F/q/contents" {
 		t.Errorf("%q, exit code %d", output, code)
 	}
 }

@@ -1,0 +1,27 @@
+package auth_test
+
+import (
+	"testing"
+
+	"leveret/amqp"
+)
+
+func TestOperatorNeedsNoAccount(t *testing.T) {
+	a := newAuth(t)
+	user := a.Operator()
+	if !user.HasTag("administrator") || user.HasTag("impersonator") {
+		t.Errorf("administrator %v, impersonator %v", user.HasTag("administrator"), user.HasTag("impersonator"))
+	}
+	rights, allowed := user.Rights("any")
+	if !allowed {
+		t.Fatal("an operator may not open a virtual host")
+	}
+	for name, err := range map[string]error{
+		"configure": rights.Configure(amqp.QueueResource, "q"), "write": rights.Write(amqp.ExchangeResource, ""),
+		"read": rights.Read(amqp.QueueResource, "q"), "topic": rights.WriteTopic("amq.topic", "k"),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package rabbitmqctl
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"leveret/ctl"
+)
+
+// nodeVerbs are about the broker as a whole. What has no path in RabbitMQ's API is below /leveret.
+var nodeVerbs = []verb{
+	{name: "status", doing: "Status of the node", run: status, options: []option{{"unit", "", "taken for compatibility"}}},
+	{name: "cluster_status", doing: "Cluster status of the node", run: clusterStatus},
+	{name: "environment", doing: "Application environment of the node", run: environment},
+	{name: "report", doing: "Reporting server status", run: report},
+	{name: "version", run: version},
+	{name: "set_cluster_name", args: "<name>", doing: "Setting cluster name to {0}", run: func(s *session, args []string) error {
+		return s.put("/cluster-name", map[string]any{"name": args[0]})
+	}},
+	{name: "stop_app", doing: "Stopping the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": false}) }},
+	{name: "start_app", doing: "Starting the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": true}) }},
+	{name: "stop", args: "[pid]", doing: "Stopping and halting the node", run: shutdown},
+	{name: "shutdown", doing: "Shutting down the node", run: shutdown, options: []option{{"wait", "true", "taken for compatibility"}}},
+	{name: "wait", args: "[pidfile]", doing: "Waiting for the node", options: []option{{"pid", "", "taken for compatibility"}}, run: await},
+	{name: "await_startup", doing: "Waiting for the node", run: await},
+	{name: "await_online_nodes", args: "<count>", doing: "Waiting for {0} nodes", run: await},
+	{name: "set_vm_memory_high_watermark", args: "<fraction> [bytes]", doing: "Setting memory threshold to {0}", run: setMemoryWatermark},
+	{name: "set_disk_free_limit", args: "<bytes> [fraction]", doing: "Setting disk free limit to {0}", run: setDiskLimit},
+	{name: "set_log_level", args: "<level>", doing: `Setting log level to "{0}"`, run: func(s *session, args []string) error {
+		return s.put("/leveret/log-level", map[string]any{"level": args[0]})
+	}},
+	{name: "force_gc", doing: "Collecting garbage", run: func(s *session, _ []string) error { return s.post("/leveret/collect-garbage", nil) }},
+	{name: "rotate_logs", doing: "Rotating logs", run: nothing},
+	{name: "enable_feature_flag", args: "<flag>", doing: "Enabling feature flag {0}", run: nothing},
+	{name: "eval", args: "<expression>", run: eval},
+}
+
+// nothing is done by verbs for what is always so here: feature flags are on, and logs go to the output.
+func nothing(*session, []string) error { return nil }
+
+// shutdown ends the process.
+func shutdown(s *session, _ []string) error { return s.post("/leveret/stop", nil) }
+
+// overviewAndNode are what most tells of a node.
+func (s *session) overviewAndNode() (overview, node ctl.Object, err error) {
+	if err = s.get("/overview", &overview); err == nil {
+		err = s.get(ctl.Path("nodes", overview.Text("node")), &node)
+	}
+	return overview, node, err
+}
+
+func status(s *session, _ []string) error {
+	overview, node, err := s.overviewAndNode()
+	if err != nil {
+		return err
+	}
+	if s.formatter == "json" {
+		out := columnsAndRows{columns: []string{"node", "rabbitmq_version", "uptime", "running", "mem_used", "mem_limit", "disk_free", "listeners", "totals"}}
+		out.rows = [][]any{{overview["node"], overview["rabbitmq_version"], node["uptime"], true, node["mem_used"], node["mem_limit"], node["disk_free"],
+			overview["listeners"], overview["object_totals"]}}
+		return s.print(&out)
+	}
+	var b strings.Builder
+	section := func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) }
+	line := func(name string, v any) { fmt.Fprintf(&b, "%s: %v\n", name, v) }
+	section("Runtime")
+	line("OS PID", node.Text("os_pid"))
+	line("Uptime (seconds)", int(node.Number("uptime")/1000))
+	line("Node name", overview.Text("node"))
+	line("RabbitMQ version", overview.Text("rabbitmq_version"))
+	section("Alarms")
+	b.WriteString(or(strings.Join(alarmsOf(node), "\n"), "(none)") + "\n")
+	section("Memory")
+	line("Total memory used", ctl.Bytes(node.Number("mem_used")))
+	line("Memory high watermark", ctl.Bytes(node.Number("mem_limit")))
+	section("Free Disk Space")
+	line("Low free disk space watermark", ctl.Bytes(node.Number("disk_free_limit")))
+	line("Free disk space", ctl.Bytes(node.Number("disk_free")))
+	section("Totals")
+	line("Connection count", overview.Text("object_totals.connections"))
+	line("Queue count", overview.Text("object_totals.queues"))
+	section("Listeners")
+	b.WriteString(listenerLines(overview))
+	return s.say("%s", strings.Trim(b.String(), "\n"))
+}
+
+// alarmsOf are sentences about what is short.
+func alarmsOf(node ctl.Object) []string {
+	var all []string
+	if node["mem_alarm"] == true {
+		all = append(all, "Memory alarm on node "+node.Text("name"))
+	}
+	if node["disk_free_alarm"] == true {
+		all = append(all, "Free disk space alarm on node "+node.Text("name"))
+	}
+	return all
+}
+
+// listeners are where the broker listens.
+func listeners(overview ctl.Object) []ctl.Object {
+	list, _ := overview["listeners"].([]any)
+	var all []ctl.Object
+	for _, l := range list {
+		if o, ok := l.(map[string]any); ok {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func listenerLines(overview ctl.Object) string {
+	var b strings.Builder
+	for _, l := range listeners(overview) {
+		fmt.Fprintf(&b, "Interface: %s, port: %s, protocol: %s\n", hostOf(l), l.Text("port"), l.Text("protocol"))
+	}
+	return b.String()
+}
+
+// hostOf is a listener's address as it stands in URLs.
+func hostOf(l ctl.Object) string {
+	host := l.Text("ip_address")
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+func clusterStatus(s *session, _ []string) error {
+	overview, node, err := s.overviewAndNode()
+	if err != nil {
+		return err
+	}
+	name := overview.Text("node")
+	if s.formatter == "json" {
+		out := columnsAndRows{columns: []string{"cluster_name", "disk_nodes", "ram_nodes", "running_nodes", "partitions", "alarms"}}
+		var alarms []any
+		for _, a := range alarmsOf(node) {
+			alarms = append(alarms, a)
+		}
+		out.rows = [][]any{{overview["cluster_name"], []any{name}, []any{}, []any{name}, map[string]any{}, alarms}}
+		return s.print(&out)
+	}
+	return s.say("Basics\n\nCluster name: %s\n\nDisk Nodes\n\n%s\n\nRunning Nodes\n\n%s\n\nAlarms\n\n%s\n\nNetwork Partitions\n\n(none)\n\nListeners\n\n%s",
+		overview.Text("cluster_name"), name, name, or(strings.Join(alarmsOf(node), "\n"), "(none)"), strings.TrimSuffix(listenerLines(overview), "\n"))
+}
+
+// environment prints the effective settings.
+func environment(s *session, _ []string) error {
+	raw, _, err := s.client.Call(s.ctx, "GET", "/config/effective", nil)
+	if err != nil {
+		return err
+	}
+	return s.say("%s", strings.TrimSpace(string(raw)))
+}
+
+// report is what one would ask for when something is wrong.
+func report(s *session, _ []string) error {
+	if err := status(s, nil); err != nil {
+		return err
+	}
+	for _, l := range lists {
+		if !strings.HasSuffix(l.args, ">") && l.path != nil {
+			if err := s.say("\n%s", l.verb); err != nil {
+				return err
+			}
+			if err := l.run(s, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// version is that of RabbitMQ whose tool this stands for.
+func version(s *session, _ []string) error {
+	var overview ctl.Object
+	if err := s.get("/overview", &overview); err != nil {
+		return err
+	}
+	return s.say("%s", overview.Text("rabbitmq_version"))
+}
+
+// awaitInterval is the time between two attempts to reach the broker.
+const awaitInterval = 200 * time.Millisecond
+
+// await waits until clients are let in.
+func await(s *session, args []string) error {
+	if len(args) > 0 {
+		if n, err := strconv.Atoi(args[0]); err == nil && n > 1 && s.cmd.Name() == "await_online_nodes" {
+			return &ctl.Refusal{Reason: "there is one node, and no more will come"}
+		}
+	}
+	tick := time.NewTicker(awaitInterval)
+	defer tick.Stop()
+	for {
+		err := s.get("/health/checks/ready-to-serve-clients", nil)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.ctx.Done():
+			return &ctl.Unavailable{Cause: err, Late: true}
+		case <-tick.C:
+		}
+	}
+}
+
+// setMemoryWatermark takes a fraction of the memory, or "absolute" and bytes.
+func setMemoryWatermark(s *session, args []string) error {
+	body := map[string]any{}
+	if args[0] == "absolute" {
+		if len(args) < 2 {
+			return &ctl.UsageError{Text: "set_vm_memory_high_watermark absolute takes a number of bytes"}
+		}
+		bytes, err := size(args[1])
+		if err != nil {
+			return err
+		}
+		body["absolute"] = bytes
+	} else {
+		fraction, err := strconv.ParseFloat(args[0], 64)
+		if err != nil || fraction < 0 {
+			return &ctl.UsageError{Text: "the memory watermark is a fraction such as 0.4, or absolute and bytes"}
+		}
+		body["relative"] = fraction
+	}
+	return s.put("/leveret/memory-watermark", body)
+}
+
+// setDiskLimit takes bytes, or "mem_relative" and a fraction of the memory.
+func setDiskLimit(s *session, args []string) error {
+	if args[0] == "mem_relative" {
+		fraction, err := strconv.ParseFloat(args[len(args)-1], 64)
+		if err != nil {
+			return &ctl.UsageError{Text: "set_disk_free_limit mem_relative takes a fraction"}
+		}
+		return s.put("/leveret/disk-free-limit", map[string]any{"mem_relative": fraction})
+	}
+	bytes, err := size(args[0])
+	if err != nil {
+		return err
+	}
+	return s.put("/leveret/disk-free-limit", map[string]any{"bytes": bytes})
+}
+
+// size reads a number of bytes with a unit: 1GB, 512MiB, 1000.
+func size(given string) (int64, error) {
+	digits := strings.TrimRight(given, "kKMGTiBb")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	units := map[string]int64{"": 1, "B": 1, "K": 1 << 10, "KIB": 1 << 10, "KB": 1000, "M": 1 << 20, "MIB": 1 << 20, "MB": 1_000_000, "G": 1 << 30, "GIB": 1 << 30,
+		"GB": 1_000_000_000, "T": 1 << 40, "TIB": 1 << 40, "TB": 1_000_000_000_000}
+	unit, known := units[strings.ToUpper(strings.TrimPrefix(given, digits))]
+	if err != nil || !known {
+		return 0, &ctl.UsageError{Text: given + " is no number of bytes, such as 1000000, 512MiB or 2GB"}
+	}
+	return n * unit, nil
+}

@@ -1,0 +1,165 @@
+package rabbitmqctl
+
+import (
+	"bufio"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"leveret/ctl"
+)
+
+var userVerbs = []verb{
+	{name: "add_user", args: "<user> [password]", doing: `Adding user "{0}"`, run: addUser,
+		options: []option{{"pre-hashed-password", "false", "the password is a hash"}, {"password-hash-algorithm", "", "how the hash was made"}}},
+	{name: "delete_user", args: "<user>", doing: `Deleting user "{0}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("users", args[0])) }},
+	{name: "change_password", args: "<user> [password]", doing: `Changing password for user "{0}"`, run: changePassword},
+	{name: "clear_password", args: "<user>", doing: `Clearing password for user "{0}"`, run: func(s *session, args []string) error {
+		return s.changeUser(args[0], func(user map[string]any) { delete(user, "password_hash") })
+	}},
+	{name: "set_user_tags", args: "<user> [tag] [...]", doing: `Setting tags for user "{0}"`, run: func(s *session, args []string) error {
+		return s.changeUser(args[0], func(user map[string]any) { user["tags"] = strings.Join(args[1:], ",") })
+	}},
+	{name: "authenticate_user", args: "<user> [password]", doing: `Authenticating user "{0}"`, run: authenticate},
+	{name: "hash_password", args: "[password]", run: hashPassword},
+	{name: "set_user_limits", args: "<user> <limits>", doing: `Setting user limits to "{1}" for user "{0}"`, run: func(s *session, args []string) error {
+		return s.setLimits(args[1], "user-limits", args[0])
+	}},
+	{name: "clear_user_limits", args: "<user> <limit>", doing: `Clearing "{1}" limit for user "{0}"`, run: func(s *session, args []string) error {
+		return s.clearLimits(args[1], []string{"max-connections", "max-channels"}, "user-limits", args[0])
+	}},
+}
+
+// password is the second argument, or a line of the input.
+func (s *session) password(args []string) (string, error) {
+	if len(args) > 1 {
+		return args[1], nil
+	}
+	line, err := bufio.NewReader(s.cmd.InOrStdin()).ReadString('\n')
+	if err != nil && line == "" {
+		return "", &ctl.UsageError{Text: "the password is missing"}
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+func addUser(s *session, args []string) error {
+	password, err := s.password(args)
+	if err != nil {
+		return err
+	}
+	if err := must("the user's name", args[0]); err != nil {
+		return err
+	}
+	path := ctl.Path("users", args[0])
+	if err := s.get(path, nil); err == nil {
+		return &ctl.Refusal{Status: http.StatusConflict, Reason: "User \"" + args[0] + "\" already exists"}
+	} else if !ctl.IsMissing(err) {
+		return err
+	}
+	user := map[string]any{"tags": "", "password": password}
+	if s.flag("pre-hashed-password") == "true" {
+		user = map[string]any{"tags": "", "password_hash": password}
+		if algorithm := s.flag("password-hash-algorithm"); algorithm != "" {
+			user["hashing_algorithm"] = algorithm
+		}
+	}
+	return s.put(path, user)
+}
+
+func changePassword(s *session, args []string) error {
+	password, err := s.password(args)
+	if err != nil {
+		return err
+	}
+	return s.changeUser(args[0], func(user map[string]any) {
+		delete(user, "password_hash")
+		delete(user, "hashing_algorithm")
+		user["password"] = password
+	})
+}
+
+// changeUser changes something of a user and leaves the rest: the API knows users as a whole only.
+func (s *session) changeUser(name string, change func(user map[string]any)) error {
+	var now ctl.Object
+	if err := s.get(ctl.Path("users", name), &now); err != nil {
+		if ctl.IsMissing(err) {
+			return &ctl.Refusal{Status: http.StatusNotFound, Reason: `User "` + name + `" does not exist`}
+		}
+		return err
+	}
+	user := map[string]any{"tags": strings.ReplaceAll(now.Text("tags"), ", ", ",")}
+	for _, field := range []string{"password_hash", "hashing_algorithm"} {
+		if v := now[field]; v != nil && v != "" {
+			user[field] = v
+		}
+	}
+	change(user)
+	return s.put(ctl.Path("users", name), user)
+}
+
+// authenticate logs in as the user.
+func authenticate(s *session, args []string) error {
+	password, err := s.password(args)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"username": {args[0]}, "password": {password}}
+	err = s.post("/login", []byte(form.Encode()))
+	var refused *ctl.Refusal
+	if errors.As(err, &refused) && refused.Reason == "Not management user" {
+		err = nil // which it could only be told who knows the password
+	}
+	if err != nil {
+		return fmt.Errorf("failed to authenticate user %q: %w", args[0], err)
+	}
+	if s.quiet {
+		return nil
+	}
+	return s.say("Success")
+}
+
+func hashPassword(s *session, args []string) error {
+	password, err := s.password(append([]string{""}, args...))
+	if err != nil {
+		return err
+	}
+	var answer ctl.Object
+	if err := s.get(ctl.Path("auth", "hash_password", password), &answer); err != nil {
+		return err
+	}
+	if _, err := base64.StdEncoding.DecodeString(answer.Text("ok")); err != nil {
+		return err
+	}
+	return s.say("%s", answer.Text("ok"))
+}
+
+// setLimits sets each limit of a JSON object.
+func (s *session) setLimits(given string, path ...string) error {
+	var limits map[string]any
+	if err := ctl.Decode([]byte(given), &limits); err != nil || limits == nil {
+		return &ctl.Refusal{Reason: "limits are a JSON object such as {\"max-connections\": 10}, not " + given}
+	}
+	for name, limit := range limits {
+		if err := s.put(ctl.Path(append(path, name)...), map[string]any{"value": limit}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clearLimits clears one limit, or all.
+func (s *session) clearLimits(which string, all []string, path ...string) error {
+	names := []string{which}
+	if which == "all" {
+		names = all
+	}
+	for _, name := range names {
+		if err := s.delete(ctl.Path(append(path, name)...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package rabbitmqctl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// verb is one command.
+type verb struct {
+	name    string
+	args    string // what it takes, for people: <name> is required, [name] is not, and ... takes any number
+	doing   string // said before it works; {0}, {1} stand for arguments, {vhost} for the virtual host
+	options []option
+	run     func(s *session, args []string) error
+}
+
+// option is an option of one verb alone.
+type option struct{ name, fallback, help string }
+
+// verbs are all of them.
+func verbs() []verb {
+	return slices.Concat(listVerbs(), userVerbs, permissionVerbs, vhostVerbs, ruleVerbs, objectVerbs, nodeVerbs, diagnosticVerbs)
+}
+
+// New makes the command; name is what it is called by: rabbitmqctl or rabbitmq-diagnostics, which take the same verbs.
+func New(name string) *cobra.Command {
+	s := new(session)
+	root := &cobra.Command{
+		Use:               name,
+		Short:             "RabbitMQ's command line tool, for its scripts and health checks",
+		Args:              unknown,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	s.addFlags(root.PersistentFlags())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &ctl.UsageError{Text: err.Error()} })
+	for _, v := range verbs() {
+		root.AddCommand(v.command(s))
+	}
+	return root
+}
+
+func unknown(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &ctl.UsageError{Text: fmt.Sprintf("there is no verb %q; see %s help", args[0], cmd.Name())}
+	}
+	return nil
+}
+
+// command makes cobra's form of a verb.
+func (v verb) command(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: strings.TrimSpace(v.name + " " + v.args),
+		Args: func(_ *cobra.Command, args []string) error {
+			least, most := v.count()
+			if len(args) < least || len(args) > most {
+				return &ctl.UsageError{Text: fmt.Sprintf("%s takes %s, not %d arguments", v.name, or(v.args, "no arguments"), len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stop, err := s.start(cmd, v.reason(args))
+			if err != nil {
+				return err
+			}
+			defer stop()
+			if v.doing != "" && s.talks() {
+				if err := s.say("%s ...", v.says(s, args)); err != nil {
+					return err
+				}
+			}
+			return v.run(s, args)
+		},
+	}
+	v.addFlags(cmd.Flags())
+	return cmd
+}
+
+func or(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}
+
+// count is how many arguments the verb takes.
+func (v verb) count() (least, most int) {
+	least = strings.Count(v.args, "<")
+	most = least + strings.Count(v.args, "[")
+	if strings.Contains(v.args, "...") {
+		most = 1000
+	}
+	return least, most
+}
+
+// reason is what the clients of closed connections are told: the last argument of the verbs that close some.
+func (v verb) reason(args []string) string {
+	if strings.HasPrefix(v.name, "close_") && len(args) > 0 {
+		return args[len(args)-1]
+	}
+	return ""
+}
+
+// says fills the sentence about what is being done.
+func (v verb) says(s *session, args []string) string {
+	text := strings.ReplaceAll(v.doing, "{vhost}", s.vhost)
+	for i, arg := range args {
+		text = strings.ReplaceAll(text, fmt.Sprintf("{%d}", i), arg)
+	}
+	return text
+}
+
+func (v verb) addFlags(flags *pflag.FlagSet) {
+	for _, o := range v.options {
+		flags.String(o.name, o.fallback, o.help)
+		if o.fallback == "false" || o.fallback == "true" {
+			flags.Lookup(o.name).NoOptDefVal = "true"
+		}
+	}
+}

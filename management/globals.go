@@ -1,0 +1,122 @@
+package management
+
+import (
+	"net/http"
+	"strings"
+
+	"leveret/vhost"
+)
+
+var globalRoutes = []route{
+	{path: "/global-parameters", group: "Parameters", operations: []operation{
+		{http.MethodGet, policymaker, (*call).listGlobals, "the parameters of the whole broker", "", false},
+	}},
+	{path: "/global-parameters/{parameter}", group: "Parameters", operations: []operation{
+		{http.MethodGet, policymaker, (*call).getGlobal, "one of them", "", false},
+		{http.MethodPut, policymaker, (*call).putGlobal, "set it to any value", "value*", false},
+		{http.MethodDelete, policymaker, (*call).deleteGlobal, "remove it", "", false},
+	}},
+}
+
+// globals keeps the parameters of the whole broker.
+type globals interface {
+	SetGlobalParameter(name string, value any) (created bool, err error)
+	ClearGlobalParameter(name string) (found bool, err error)
+	GlobalParameter(name string) (value any, found bool)
+	GlobalParameters() []vhost.Parameter
+}
+
+// Global parameters that are there always, whether somebody has set them or not.
+const (
+	clusterNameParameter = "cluster_name"
+	clusterTagsParameter = "cluster_tags"
+)
+
+// clusterName is the name that an operator gave the broker's cluster of one, or the one it began with.
+func (a *API) clusterName() string {
+	if value, found := a.globals.GlobalParameter(clusterNameParameter); found {
+		if name, isText := value.(string); isText {
+			return name
+		}
+	}
+	return a.options.Cluster
+}
+
+func (a *API) setClusterName(name string) error {
+	_, err := a.globals.SetGlobalParameter(clusterNameParameter, name)
+	return err
+}
+
+// clusterTags are whatever an operator says of the cluster.
+func (a *API) clusterTags() any {
+	if value, found := a.globals.GlobalParameter(clusterTagsParameter); found {
+		return value
+	}
+	return map[string]any{}
+}
+
+func showGlobal(name string, value any) object { return object{{"value", value}, {"name", name}} }
+
+func (c *call) listGlobals() (reply, error) {
+	values := map[string]any{clusterNameParameter: c.api.clusterName(), clusterTagsParameter: c.api.clusterTags()}
+	for _, p := range c.api.globals.GlobalParameters() {
+		if !strings.HasPrefix(p.Name, "internal") { // the broker's own
+			values[p.Name] = p.Value
+		}
+	}
+	list := []object{}
+	for _, f := range sortedObject(values) {
+		list = append(list, showGlobal(f.name, f.value))
+	}
+	return ok(list)
+}
+
+// global finds a parameter of the whole broker.
+func (a *API) global(name string) (value any, found bool) {
+	switch name {
+	case clusterNameParameter:
+		return a.clusterName(), true
+	case clusterTagsParameter:
+		return a.clusterTags(), true
+	}
+	return a.globals.GlobalParameter(name)
+}
+
+func (c *call) getGlobal() (reply, error) {
+	name := c.path("parameter")
+	value, found := c.api.global(name)
+	if !found {
+		return reply{}, notFound()
+	}
+	return ok(showGlobal(name, value))
+}
+
+func (c *call) putGlobal() (reply, error) {
+	name := c.path("parameter")
+	o, err := c.body()
+	if err != nil {
+		return reply{}, err
+	}
+	if err := o.require("value"); err != nil {
+		return reply{}, err
+	}
+	value, _ := o.get("value")
+	_, existed := c.api.global(name)
+	_, err = c.api.globals.SetGlobalParameter(name, plainJSON(value))
+	if err == nil {
+		c.audit("parameter.set", "name", name)
+	}
+	return put(!existed, err)
+}
+
+func (c *call) deleteGlobal() (reply, error) {
+	name := c.path("parameter")
+	found, err := c.api.globals.ClearGlobalParameter(name)
+	if err == nil && !found {
+		return reply{}, notFound()
+	}
+	if err == nil {
+		c.audit("parameter.cleared", "name", name)
+	}
+	return done(err)
+}
