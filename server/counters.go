@@ -16,13 +16,14 @@ type Counters struct {
 	Replied           uint64 // direct replies delivered
 	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
 	QueueGone         uint64 // dropped: the queue was deleted at that moment
+	Duplicates        uint64 // dropped: an exchange or a queue has the message already
 	Refused           uint64 // by a full queue, counted for each; publishers with confirms were told
 }
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
 	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
-	refused, confirmed atomic.Uint64
+	refused, duplicates, confirmed atomic.Uint64
 }
 
 // add adds what a connection counted in a batch.
@@ -33,7 +34,7 @@ func (t *totals) add(n *Counters) {
 	}{
 		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
-		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused},
+		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates},
 	} {
 		if c.n > 0 {
 			c.to.Add(c.n)
@@ -47,7 +48,7 @@ func (t *totals) read() Counters {
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
 		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
-		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(),
+		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"leveret/amqp"
+	"leveret/dedup"
 	"leveret/exchange"
 	"leveret/queue"
 	"leveret/store"
@@ -34,8 +35,11 @@ type publisher struct {
 	gone      uint64    // messages for queues that had closed
 	refusals  []refusal // by queues that are full
 	origin    queue.Origin
-	published bool        // something was published since the last look at the alarm
-	appended  bool        // and something into the log
+	published bool         // something was published since the last look at the alarm
+	appended  bool         // and something into the log
+	claims    dedup.Claims // the keys of gathered messages
+	claimed   []claimed
+	behind    bool        // a duplicate waits to be confirmed
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
@@ -84,6 +88,9 @@ func (c *connection) publish(ch *channel) error {
 		ch.shown.uncommitted.Add(1)
 		return ch.tx.publish(c, bytes.Clone(m), r, t.mandatory)
 	}
+	if len(r.claims) > 0 {
+		r = c.together(r)
+	}
 	if ch.confirming {
 		ch.published++
 		p.willConfirm(ch)
@@ -118,7 +125,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		return c.inspect(ch, m, x, r)
 	}
 	if r == nil {
-		r, err = c.resolve(x, m, nil)
+		r, err = c.resolve(ch, x, m, nil)
 	}
 	return r, nil, err
 }
@@ -162,13 +169,18 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	p.countExchange(r.source)
 	p.traffic.In++
+	if r.duplicate {
+		c.duplicate(m)
+	}
 	if len(r.targets) == 0 {
-		c.unroutable(ch, m, mandatory)
+		if !r.duplicate {
+			c.unroutable(ch, m, mandatory)
+		}
 		return
 	}
 	tag := uint32(0)
 	if r.tagged {
-		tag = c.tag(m, r.targets)
+		tag = c.tag(m, r)
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
@@ -191,6 +203,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		taken++
 	}
 	p.traffic.Out += uint64(taken)
+	if len(r.claims) > 0 {
+		p.claim(r, logged, taken)
+	}
 	if taken == 0 {
 		return
 	}
@@ -249,7 +264,8 @@ func (c *connection) handOver() {
 	p := &c.publisher
 	c.applySettles()
 	var lsn store.LSN
-	if p.logged.Len() > 0 {
+	if p.logged.Len() > 0 || p.behind {
+		p.behind = false
 		lsn = c.server.store.Append(&p.logged, p.push)
 		p.appended = true
 	} else if len(p.filled) > 0 {
@@ -287,6 +303,7 @@ func (p *publisher) push() {
 		t.pairs = t.pairs[:0]
 		if t.refuses {
 			p.refuseAt(t, r.Refused)
+			p.unclaim(t, r.Refused)
 		}
 		if !t.pressed {
 			t.pressed = true
@@ -295,6 +312,9 @@ func (p *publisher) push() {
 		p.filled[i] = nil
 	}
 	p.filled = p.filled[:0]
+	if len(p.claims) > 0 {
+		p.numberClaims()
+	}
 }
 
 func (c *connection) handOverSettled() {

@@ -81,11 +81,11 @@ func (ch *channel) takeRefused() []uint64 {
 }
 
 // tag computes the tag of a message for each of its queues that wants one. It returns the one that the log keeps, for all durable queues.
-func (c *connection) tag(m amqp.Message, targets []*target) uint32 {
+func (c *connection) tag(m amqp.Message, r *route) uint32 {
 	o := &c.publisher.origin
-	o.User, o.Connection, o.Index = c.user.Name(), c.id, &c.publisher.index
+	o.User, o.Connection, o.Index, o.Due = c.user.Name(), c.id, &c.publisher.index, r.due
 	logged, known := uint32(0), false
-	for _, t := range targets {
+	for _, t := range r.targets {
 		if !t.tagged {
 			continue
 		}
