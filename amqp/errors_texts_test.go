@@ -148,6 +148,8 @@ var declareTexts = []catalogueText{
 	{amqp.SegmentSizeTooLarge(), 406, `PRECONDITION_FAILED - Exceeded max value for x-stream-max-segment-size-bytes`},
 	{amqp.InvalidFilterSize(), 406, `PRECONDITION_FAILED - Invalid value for x-stream-filter-size-bytes`},
 	{amqp.PurgeNotSupported("s", "/"), 540, `NOT_IMPLEMENTED - queue.purge not supported by stream queues queue 's' in vhost '/'`},
+	{amqp.GetOfSingleActive("q", "/"), 405, `RESOURCE_LOCKED - cannot obtain access to locked queue 'q' in vhost '/'. basic.get operations are not supported by quorum queues with single active consumer`},
+	{amqp.StreamsNotImplemented(), 540, `NOT_IMPLEMENTED - queues of type stream`},
 	{amqp.GetNotSupported("s", "/"), 540, `NOT_IMPLEMENTED - basic.get not supported by stream queues queue 's' in vhost '/'`},
 }
 

@@ -60,6 +60,9 @@ func (m Message) SetProperties(length int, index *PropertyIndex, published int64
 	binary.LittleEndian.PutUint64(m[8:], uint64(published))
 }
 
+// SetPublished changes the time of a message under construction, in Unix milliseconds. Only the goroutine that builds it may call it.
+func (m Message) SetPublished(now int64) { binary.LittleEndian.PutUint64(m[8:], uint64(now)) }
+
 // SetPropertyLength is for a copy of a message that got other properties: their length in bytes. Only the goroutine that builds it may call it.
 func (m Message) SetPropertyLength(length int) { binary.LittleEndian.PutUint32(m[4:], uint32(length)) }
 

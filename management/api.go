@@ -82,6 +82,8 @@ type API struct {
 	definitions *definitions.Broker
 	globals     globals
 
+	front, reference, description []byte // pages
+
 	stop chan struct{}
 	done sync.WaitGroup
 }
@@ -97,7 +99,9 @@ func New(o Options, d Dependencies) *API {
 	if g, kept := any(d.Server).(globals); kept {
 		a.globals = g
 	}
-	a.router = newRouter(routes(), a.handler)
+	list := routes()
+	a.makePages(list)
+	a.router = newRouter(list, a.handler)
 	a.done.Go(a.sample)
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"leveret/exchange"
 	"leveret/queue"
@@ -120,15 +121,21 @@ func (a *API) contexts() []object {
 			continue
 		}
 		host, port := splitAddress(l.Address)
-		list = append(list, object{
+		o := object{
 			{"ssl_opts", []any{}}, {"node", a.options.Node}, {"description", description}, {"path", "/"}, {"ip", host}, {"port", strconv.Itoa(port)},
-			{"protocol", l.Protocol}, {"cowboy_opts", "[]"}, {"tls", l.TLS},
-		})
+			{"cowboy_opts", "[]"}, {"tls", l.TLS},
+		}
+		if strings.Contains(l.Protocol, "/") {
+			o.add("protocol", "'"+l.Protocol+"'") // as RabbitMQ prints it, and for this context alone
+		}
+		list = append(list, o)
 	}
 	return list
 }
 
-var contextDescriptions = map[string]string{"http": "RabbitMQ Management", "http/prometheus": "RabbitMQ Prometheus"}
+var contextDescriptions = map[string]string{
+	"http": "RabbitMQ Management", "https": "RabbitMQ Management", "http/prometheus": "RabbitMQ Prometheus", "https/prometheus": "RabbitMQ Prometheus",
+}
 
 func splitAddress(address string) (host string, port int) {
 	host, text, _ := net.SplitHostPort(address)

@@ -61,5 +61,6 @@ func (q *Queue) due() {
 	}
 	q.endDisuse()
 	q.retryDue()
+	q.delaysDue()
 	q.expire()
 }

@@ -150,8 +150,11 @@ func (q *Queue) forward() {
 	}
 	if l.blocked {
 		q.shed(l)
-	} else {
-		q.readLeaving(l)
+		return
+	}
+	q.readLeaving(l)
+	if q.delays != nil && !l.reading {
+		q.unfinished = q.unfinished || q.nextIsDue()
 	}
 }
 

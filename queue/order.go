@@ -28,6 +28,8 @@ type order interface {
 // newOrder makes the order that the options ask for, nil for first in, first out, and what computes its tags.
 func newOrder(o *Options) (order, tagger) {
 	switch {
+	case o.Delayed:
+		return nil, delayTag
 	case o.Quorum:
 		return &comebacks{order: newLevels(quorumLevels, quorumStandard)}, priorityTag
 	case o.MaxPriority > 0:

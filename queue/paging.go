@@ -259,7 +259,10 @@ func (q *Queue) forget() {
 	if q.order != nil {
 		q.order.filter(func(uint64) bool { return false })
 	}
-	q.leaving = nil
+	q.leaving, q.retries = nil, retries{}
+	if q.delays != nil {
+		q.delays = new(delays)
+	}
 	q.paging = paging{reported: q.reported}
 	for _, g := range gets {
 		g.answer(q)

@@ -28,7 +28,7 @@ func (p *purge) run(q *Queue) {
 	}
 	if !p.begun {
 		p.begun, p.below = true, q.next
-		p.count = q.dropAway() + q.dropLeaving() + q.dropRetries()
+		p.count = q.dropAway() + q.dropLeaving() + q.dropRetries() + q.dropDelays()
 		q.counted.Purged += uint64(p.count)
 	}
 	before := p.count

@@ -77,6 +77,7 @@ type Queue struct {
 	lifetimes  lifetimes
 	attempts   attempts
 	retries    retries
+	delays     *delays // of a queue of delayed messages, else nil
 	disuse     disuse
 	leaving    *leaving // nil until a message leaves
 	paging
@@ -106,6 +107,9 @@ func New(opts Options) *Queue {
 	q.keepsAll = q.logging && opts.Quorum
 	q.store = opts.ID
 	q.order, q.tagger = newOrder(&opts)
+	if opts.Delayed {
+		q.delays = new(delays)
+	}
 	q.obey()
 	return q
 }

@@ -255,6 +255,10 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	q.mailbox.next = max(q.mailbox.next, state.Next)
 	q.next = q.mailbox.next
 	q.doubtful = state.Delivered
+	if q.delays != nil {
+		q.keeper = keeper{done: q.next, due: q.next}
+		return q, q.recoverDelays(state.Live)
+	}
 	for _, r := range state.Live {
 		q.away.AddRange(r)
 	}

@@ -78,12 +78,12 @@ func (q *Queue) chooseToSpill() *spill {
 			break
 		}
 		l.from = n + 1
-		if e.stored() || !q.window.IsMarked(n) {
+		if e.stored() || q.delays == nil && !q.window.IsMarked(n) {
 			continue
 		}
 		start := len(b)
 		b = append(b, e.message...)
-		s.messages = append(s.messages, store.Message{Seq: n, Body: b[start:len(b):len(b)]})
+		s.messages = append(s.messages, store.Message{Seq: n, Tag: e.tag, Body: b[start:len(b):len(b)]})
 	}
 	return s
 }
@@ -109,6 +109,12 @@ func (s *spill) run(q *Queue) {
 	}
 	for _, m := range s.messages {
 		e := q.window.At(m.Seq)
+		if e != nil && q.delays != nil {
+			q.weigh(e, -e.size())
+			q.releases.add(e.chunk)
+			q.window.Remove(m.Seq)
+			continue
+		}
 		if e == nil || !q.window.IsMarked(m.Seq) { // delivered meanwhile
 			q.opts.Log.Discard(q.store, []store.Range{{First: m.Seq, Last: m.Seq}})
 			continue

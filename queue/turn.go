@@ -46,6 +46,7 @@ func (q *Queue) work(t *taken) {
 	}
 	clear(t.commands)
 	t.commands = t.commands[:0]
+	q.delaysDue()
 	q.expire()
 	q.dropHead()
 	q.serveGets()
@@ -67,6 +68,14 @@ func (q *Queue) enqueue(b *Batch) {
 		return
 	}
 	q.refuse(b)
+	if q.delays != nil {
+		q.delay(b)
+		q.next = b.first + uint64(len(b.messages))
+		q.counted.Published += uint64(len(b.messages))
+		q.untended.Store(true)
+		q.spill()
+		return
+	}
 	passed := q.pass(b)
 	for i := passed; i < len(b.messages); i++ {
 		m := &b.messages[i]

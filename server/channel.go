@@ -42,6 +42,8 @@ type channel struct {
 	refused     []*consumer // consumers refused because of it
 	consumers   map[string]*consumer
 	confirms    confirms
+	late        queue.Set // tags of deliveries that were taken back: to settle them is no error
+	warned      int64     // when it was last warned of a delivery's timeout, by the server's clock
 }
 
 // unacked is one delivery that the client has not settled.
@@ -49,6 +51,7 @@ type unacked struct {
 	queue    *queue.Queue
 	consumer *consumer // nil: got
 	seq      uint64
+	at       int64 // when, by the server's clock in ms; later, if it was given more time
 }
 
 // channelFrame handles what comes on any channel but 0.
@@ -135,18 +138,23 @@ func (c *connection) endChannel(ch *channel) {
 	if ch.tx != nil {
 		ch.tx.publishes = nil
 	}
-	detachments := c.out.detach(ch)
+	list := c.out.detach(ch)
 	stopping := c.server.stopping.Load()
-	for _, d := range detachments {
+	for _, d := range list {
 		d.Keep = stopping
 	}
-	queue.Detach(detachments)
-	for _, d := range detachments {
+	c.detach(list)
+	c.counted.ChannelsClosed++
+}
+
+// detach takes consumers and deliveries from their queues, and finishes the deletion of queues that closed themselves because of it.
+func (c *connection) detach(list []*queue.Detachment) {
+	queue.Detach(list)
+	for _, d := range list {
 		if d.Closed {
 			c.retire(d.Queue)
 		}
 	}
-	c.counted.ChannelsClosed++
 }
 
 // retire finishes the deletion of a queue that closed itself.
@@ -159,28 +167,45 @@ func (c *connection) retire(q *queue.Queue) {
 // detach marks a channel as ended and gathers what it has at which queue.
 func (o *outbox) detach(ch *channel) []*queue.Detachment {
 	consumers, held := o.takeAll(ch)
-	var list []*queue.Detachment
-	at := make(map[*queue.Queue]*queue.Detachment)
-	of := func(q *queue.Queue) *queue.Detachment {
-		d := at[q]
-		if d == nil {
-			d = &queue.Detachment{Queue: q}
-			at[q] = d
-			list = append(list, d)
-		}
-		return d
-	}
+	var d detachments
 	for _, c := range consumers {
-		if q := c.Queue(); q != nil { // consumers of direct replies have none
-			d := of(q)
-			d.Consumers = append(d.Consumers, &c.Consumer)
+		d.consumer(c)
+	}
+	d.deliveries(giveBack(&held, queue.Requeue))
+	return d.list
+}
+
+// detachments gather consumers and deliveries by their queues.
+type detachments struct {
+	list []*queue.Detachment
+	at   map[*queue.Queue]*queue.Detachment
+}
+
+func (d *detachments) of(q *queue.Queue) *queue.Detachment {
+	one := d.at[q]
+	if one == nil {
+		one = &queue.Detachment{Queue: q}
+		if d.at == nil {
+			d.at = make(map[*queue.Queue]*queue.Detachment)
 		}
+		d.at[q] = one
+		d.list = append(d.list, one)
 	}
-	for _, s := range giveBack(&held, queue.Requeue) {
-		d := of(s.queue)
-		d.Held = append(d.Held, s.settlement)
+	return one
+}
+
+func (d *detachments) consumer(c *consumer) {
+	if q := c.Queue(); q != nil { // consumers of direct replies have none
+		of := d.of(q)
+		of.Consumers = append(of.Consumers, &c.Consumer)
 	}
-	return list
+}
+
+func (d *detachments) deliveries(list []addressed) {
+	for _, s := range list {
+		of := d.of(s.queue)
+		of.Held = append(of.Held, s.settlement)
+	}
 }
 
 // giveBack turns deliveries into settlements that put them back, by one outcome or the other.

@@ -124,6 +124,7 @@ func (c *connection) serve() {
 	err := c.read()
 	c.deadline.Stop()
 	c.heart.stop()
+	c.out.endWatch()
 	c.teardown()
 	c.publishCounters()
 	c.out.fail()
@@ -134,29 +135,38 @@ func (c *connection) serve() {
 // read takes frames until there are no more.
 func (c *connection) read() error {
 	for {
-		if err := c.in.fill(); err != nil {
-			if reason := c.reason.Load(); reason != nil && c.state < stateClosing && !c.lost.Load() {
-				if c.server.stopping.Load() {
-					c.handOver()
-					c.awaitConfirms()
-				}
-				c.fail(nil, reason)
-				c.out.Flush(true)
-				c.out.Conn.SetReadDeadline(time.Time{})
-				continue
-			}
+		err := c.in.fill()
+		switch {
+		case err == nil:
+			c.heart.received()
+			c.publisher.now = time.Now().UnixMilli()
+			c.publisher.tracing = c.traced()
+			c.handleInput()
+		case c.interrupted(err):
+			c.lookAfterDeliveries()
+		case c.reason.Load() != nil && c.state < stateClosing && !c.lost.Load():
+			c.end(c.reason.Load())
+			continue
+		default:
 			return err
 		}
-		c.heart.received()
-		c.publisher.now = time.Now().UnixMilli()
-		c.publisher.tracing = c.traced()
-		c.handleInput()
 		c.handOver()
 		c.publishCounters()
 		c.out.Flush(true)
 		c.closed = c.closed[:0]
 		c.wait()
 	}
+}
+
+// end closes the connection for a reason that is not the client's.
+func (c *connection) end(reason *amqp.Error) {
+	if c.server.stopping.Load() {
+		c.handOver()
+		c.awaitConfirms()
+	}
+	c.fail(nil, reason)
+	c.out.Flush(true)
+	c.out.Conn.SetReadDeadline(time.Time{})
 }
 
 // handleInput works on all complete frames that were read.

@@ -18,12 +18,15 @@ type Counters struct {
 	QueueGone         uint64 // dropped: the queue was deleted at that moment
 	Duplicates        uint64 // dropped: an exchange or a queue has the message already
 	Refused           uint64 // by a full queue, counted for each; publishers with confirms were told
+	TimedOut          uint64 // deliveries that were taken back because their client took too long
+	TimeoutWarnings   uint64 // how often a channel was about to be too slow with a delivery
 }
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
 	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
-	refused, duplicates, confirmed atomic.Uint64
+	refused, duplicates, timedOut, timeoutWarnings,
+	confirmed atomic.Uint64
 }
 
 // add adds what a connection counted in a batch.
@@ -34,7 +37,8 @@ func (t *totals) add(n *Counters) {
 	}{
 		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
-		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates},
+		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates}, {&t.timedOut, n.TimedOut},
+		{&t.timeoutWarnings, n.TimeoutWarnings},
 	} {
 		if c.n > 0 {
 			c.to.Add(c.n)
@@ -49,6 +53,7 @@ func (t *totals) read() Counters {
 		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
 		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(),
+		TimedOut: t.timedOut.Load(), TimeoutWarnings: t.timeoutWarnings.Load(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type consumer struct {
 	queue.Consumer
 	channel *channel
+	timeout int64    // ms that it may take for a delivery, as it said itself; see Server.timeout
 	prefix  []byte   // of its basic.deliver frames: up to the delivery tag
 	header  [19]byte // of its header frames: up to the properties, sizes not filled in
 }
@@ -27,7 +28,7 @@ func (c *consumer) base() *queue.Consumer {
 
 // newConsumer prepares a consumer of a channel.
 func newConsumer(ch *channel, tag string) *consumer {
-	c := &consumer{channel: ch}
+	c := &consumer{channel: ch, timeout: noTimeout}
 	c.Tag = tag
 	c.Outbox, c.Receiver = &ch.conn.out, c
 	c.prefix = append(c.prefix, frame.TypeMethod, byte(ch.number>>8), byte(ch.number), 0, 0, 0, 0)
@@ -55,7 +56,7 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	}
 	ch.deliveryTag++
 	if !c.NoAck {
-		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq}, false)
+		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq, at: o.now}, false)
 	}
 	ch.delivered.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
@@ -138,7 +139,8 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 	o := &ch.conn.out
 	ch.deliveryTag++
 	if !g.noAck {
-		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq}, false)
+		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq, at: o.now}, false)
+		o.watchLocked(g.timeout)
 	}
 	ch.delivered.got(g.noAck, redelivered)
 	if o.closed {
@@ -159,6 +161,7 @@ type getter struct {
 	channel *channel
 	queue   *queue.Queue
 	noAck   bool
+	timeout int64 // ms that the client may take for the message
 }
 
 // returned appends basic.return with the message that found no queue.

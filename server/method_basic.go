@@ -82,21 +82,25 @@ func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
 	if err != nil {
 		return err
 	}
-	priority, err := consumerPriority(m.Arguments, q)
-	if err != nil {
+	c := newConsumer(ch, m.ConsumerTag)
+	if err := c.takeArguments(m.Arguments, q); err != nil {
 		return err
 	}
-	c := newConsumer(ch, m.ConsumerTag)
-	c.NoAck, c.Exclusive, c.Arguments, c.Priority = m.NoAck, m.Exclusive, m.Arguments, priority
-	c.Prefetch = ch.prefetchNow()
+	quorum := q.Options().Quorum
+	prefetch, shared := ch.prefetches()
+	if quorum && shared > 0 {
+		return amqp.GlobalQosNotImplemented(q.Name(), ch.conn.vhost.Name())
+	}
+	c.NoAck, c.Prefetch = m.NoAck, prefetch
+	c.Exclusive = m.Exclusive && !quorum // quorum queues ignore it
 	return q.Consume(&c.Consumer, func() { ch.addConsumer(c, m.NoWait) })
 }
 
-// prefetchNow is the prefetch of a consumer that comes.
-func (ch *channel) prefetchNow() int {
+// prefetches are that of a consumer that comes, and that of the channel as a whole.
+func (ch *channel) prefetches() (consumer, shared int) {
 	ch.conn.out.mu.Lock()
 	defer ch.conn.out.mu.Unlock()
-	return ch.prefetch
+	return ch.prefetch, ch.shared
 }
 
 // consumer returns the channel's consumer of that tag, nil if there is none.
@@ -114,6 +118,9 @@ func (ch *channel) addConsumer(c *consumer, noWait bool) {
 		ch.consumers = make(map[string]*consumer)
 	}
 	ch.consumers[c.Tag] = c
+	if !c.NoAck {
+		o.watchLocked(ch.conn.server.timeout(c.Queue(), c.timeout))
+	}
 	if !noWait {
 		o.replyLocked(ch.number, &amqp.BasicConsumeOk{ConsumerTag: c.Tag})
 	}
@@ -126,28 +133,6 @@ func generatedTag() string {
 	rand.Read(b[:])
 	return "amq.ctag-" + base64.RawURLEncoding.EncodeToString(b[:])
 }
-
-// consumerPriority reads the x-priority argument: any integer, 0 when absent.
-func consumerPriority(arguments amqp.Table, q *queue.Queue) (int, error) {
-	o := q.Options()
-	for _, name := range streamArguments {
-		if _, ok := arguments.Get(name); ok {
-			return 0, amqp.ArgumentOfOtherType(name, amqp.QueueIn(o.Name, o.VHost), "rabbit_classic_queue")
-		}
-	}
-	v, ok := arguments.Get("x-priority")
-	if !ok {
-		return 0, nil
-	}
-	n, ok := amqp.Integer(v)
-	if !ok {
-		return 0, amqp.InvalidArgument("x-priority", amqp.QueueIn(o.Name, o.VHost), amqp.ReasonNoInteger(v))
-	}
-	return int(n), nil
-}
-
-// streamArguments are arguments of consumers that queues which are no streams refuse.
-var streamArguments = [...]string{"x-stream-offset", "x-stream-filter", "x-stream-match-unfiltered"}
 
 // consumeReplies makes the channel one that gets direct replies.
 func (ch *channel) consumeReplies(m *amqp.BasicConsume) error {
@@ -197,8 +182,11 @@ func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o := q.Options(); o.Quorum && o.SingleActiveConsumer {
+		return nil, amqp.GetOfSingleActive(o.Name, o.VHost)
+	}
 	ch.conn.out.waitReplies()
-	found, err := q.Get(&ch.conn.out, &getter{channel: ch, queue: q, noAck: m.NoAck}, m.NoAck)
+	found, err := q.Get(&ch.conn.out, &getter{channel: ch, queue: q, noAck: m.NoAck, timeout: ch.conn.server.timeout(q, noTimeout)}, m.NoAck)
 	if found || err != nil {
 		return nil, err
 	}

@@ -33,6 +33,13 @@ type Options struct {
 	MemoryLimit uint64
 	// OnMemoryLimit is told when that is changed while the server runs; may be nil.
 	OnMemoryLimit func(bytes uint64)
+	// ConsumerTimeout is how long a client may take to settle a delivery of a quorum queue, unless the consumer or the queue say otherwise; 0 is
+	// for ever.
+	ConsumerTimeout time.Duration
+	// ConsumerTimeoutAll has ConsumerTimeout hold for queues of every type, as it did before RabbitMQ 4.3.
+	ConsumerTimeoutAll bool
+	// ConsumerTimeoutCloses has a channel closed that takes too long, as before RabbitMQ 4.3; else the consumer is cancelled.
+	ConsumerTimeoutCloses bool
 	// TransactionMax is how many bytes of publishes a transaction may hold; it has to be set.
 	TransactionMax int
 	// DefaultVHost is the virtual host that is made if the store knows none; empty: none is made.
@@ -74,6 +81,7 @@ func DefaultOptions() Options {
 		FrameMax:            131072,
 		ChannelMax:          2047,
 		MaxMessageSize:      16 << 20,
+		ConsumerTimeout:     30 * time.Minute,
 		TransactionMax:      64 << 20,
 		DefaultVHost:        "/",
 		NodeName:            "leveret@localhost",

@@ -36,7 +36,9 @@ type outbox struct {
 	writing    bool     // somebody writes
 	closed     bool     // nothing is appended any more
 
+	now        int64         // of the server's clock in ms, when it was touched: the time of deliveries
 	channels   []*channel    // that are open
+	watch      watch         // over deliveries that may take too long
 	total      Octets        // that went on their way since the connection began
 	waiters    []*consumer   // refused for lack of room, longest first
 	confirming []*channel    // those with publisher confirms
@@ -78,9 +80,12 @@ func (o *outbox) Unlock() {
 
 // Touch notes that the caller will flush; true if nobody else has promised to. The lock is held.
 func (o *outbox) Touch() bool {
-	first := !o.touched
+	if o.touched {
+		return false
+	}
 	o.touched = true
-	return first
+	o.now = o.conn.server.now()
+	return true
 }
 
 // reply appends a method; it is sent at the next flush.

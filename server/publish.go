@@ -173,7 +173,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		c.duplicate(m)
 	}
 	if len(r.targets) == 0 {
-		if !r.duplicate {
+		if !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)) {
 			c.unroutable(ch, m, mandatory)
 		}
 		return

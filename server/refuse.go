@@ -90,7 +90,7 @@ func (c *connection) tag(m amqp.Message, r *route) uint32 {
 			continue
 		}
 		t.tag = t.queue.Tag(m, o)
-		if !t.durable {
+		if !t.durable && !t.keepsAll {
 			continue
 		}
 		if known && t.tag != logged {

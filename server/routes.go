@@ -44,11 +44,12 @@ type route struct {
 	rights  uint64             // version of the rights that were checked
 	targets []*target
 	tagged  bool   // one of the queues wants a tag with each message
+	due     int64  // Unix ms at which delayed messages go on
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
+	lease   lease // that is asked for; there are no targets then
 
 	// Of the one message that the route is for.
-	due       int64        // Unix ms, when its delayed queues let it go; else 0
 	duplicate bool         // somebody on its way has it already
 	claims    dedup.Claims // its keys in windows
 }
@@ -176,8 +177,8 @@ func (c *connection) resolve(ch *channel, x *exchange.Exchange, m amqp.Message, 
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
-	r.source = x
 	r.due, r.duplicate, r.claims = ro.Due, ro.Duplicate, append(r.claims[:0], ro.Claims...)
+	r.source, r.lease = x, p.leaseOf(x, m)
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {
 		t := p.routes.target(q)

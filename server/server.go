@@ -44,7 +44,9 @@ type Server struct {
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
 	stopping    atomic.Bool
-	vhosts      sync.Map // name -> *vhost.VHost; those that clients may open
+	started     time.Time    // where the clock of deliveries begins
+	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
+	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
 	registry    registry
 	admission   admission
 
@@ -70,7 +72,7 @@ type listener struct {
 // the default one.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
-		options: o, store: d.Store, users: d.Users, log: d.Log,
+		started: time.Now(), options: o, store: d.Store, users: d.Users, log: d.Log,
 		memory:      &memory{},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),

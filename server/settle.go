@@ -134,7 +134,7 @@ func (ch *channel) settleLocked(s settle, g *gather) bool {
 	if s.tag == 0 && !s.multiple {
 		return false
 	}
-	if s.tag != 0 && ch.unacked.At(s.tag) == nil {
+	if s.tag != 0 && ch.unacked.At(s.tag) == nil && !ch.late.Has(s.tag) {
 		return false
 	}
 	first := s.tag
@@ -158,7 +158,21 @@ func (ch *channel) settleLocked(s settle, g *gather) bool {
 		}
 		ch.unacked.Remove(n)
 	}
+	if ch.late.Len() > 0 {
+		ch.forgetLateLocked(first, last)
+	}
 	return true
+}
+
+// forgetLateLocked forgets of the deliveries first to last which of them were taken back: they count as settled now.
+func (ch *channel) forgetLateLocked(first, last uint64) {
+	for {
+		n, ok := ch.late.From(first)
+		if !ok || n > last {
+			return
+		}
+		ch.late.Remove(n)
+	}
 }
 
 // roomLocked returns the consumers that a channel-wide limit had refused, if the limit leaves room now, starting with another each time.

@@ -155,6 +155,8 @@ func (v *VHost) validate(d QueueDeclare) error {
 		return amqp.InvalidProperty("exclusive-owner", r)
 	case !d.Durable:
 		return amqp.InvalidProperty("non-durable", r)
+	case kind == stream && !v.opts.Streams:
+		return amqp.StreamsNotImplemented()
 	}
 	return nil
 }

@@ -70,7 +70,11 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 	}
 	var m amqp.Message
 	var k *queue.Chunk
-	m = f.die(d)
+	if d.Reason == queue.Due {
+		m = f.due(d)
+	} else {
+		m = f.die(d)
+	}
 	if m == nil || len(f.routing.Queues) == 0 {
 		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due
 		return
@@ -79,10 +83,26 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 		d.Stays = true
 		return
 	}
-	if k = f.keep(m); k == nil && d.Reason == queue.Due {
-		m = append(make(amqp.Message, 0, len(m)), m...) // it is in the source's memory
+	if !f.routing.Claims.Take() {
+		return // a queue that looks for duplicates got the same message meanwhile
 	}
+	k = f.keep(m)
 	f.add(m, k, id)
+}
+
+// due routes a message whose delay is over; nil if there is nowhere to go. Its age is counted anew.
+func (f *forwarding) due(d *queue.Departure) amqp.Message {
+	f.routing.Later = true // it may have to stay
+	out, ok := f.vhost.RouteDue(f.source, d.Message, &f.routing)
+	if !ok {
+		return nil
+	}
+	m := append(amqp.Message(f.room(len(out))[:0]), out...)
+	m.SetPublished(f.now)
+	if amqp.ScanProperties(m.Properties(), &f.index) != nil {
+		return nil
+	}
+	return m
 }
 
 // pressed reports whether a message has to wait for one of its targets.

@@ -106,7 +106,7 @@ func newHost(t testing.TB) *host { return openHost(t, newDisk()) }
 
 func openHost(t testing.TB, d *disk) *host {
 	t.Helper()
-	v, err := vhost.New(vhost.Options{Name: "/", Store: d})
+	v, err := vhost.New(vhost.Options{Name: "/", Store: d, Streams: true})
 	if err != nil {
 		t.Fatal(err)
 	}

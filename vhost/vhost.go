@@ -25,6 +25,8 @@ type Options struct {
 	// DefaultQueueType is the type of queues that are declared without one where the metadata names none: "classic" (also when empty),
 	// "quorum" or "stream". Queues that the type cannot be, for they are not durable or end by themselves, are classic.
 	DefaultQueueType string
+	// Streams lets queues of type stream be declared. They are no streams yet: only tests of how they are declared should want that.
+	Streams bool
 	// Metadata and Limits are what the operator set for this virtual host.
 	Metadata Metadata
 	Limits   Limits

@@ -1,0 +1,202 @@
+package queue
+
+import (
+	"leveret/amqp"
+	"leveret/store"
+)
+
+// delays are the messages of a queue of delayed ones: they wait until they are due, and then go where the Forwarder sends them. Those that the store
+// has are numbers here and nothing else. Owned by whoever runs the queue.
+type delays struct {
+	timeline
+	waiting int // messages of slots that are being split up
+}
+
+// delayTag is the tagger of a queue of delayed messages.
+func delayTag(_ amqp.Message, o *Origin) uint32 { return dueTag(o.Due) }
+
+// delay takes messages in that are not to be delivered before they are due.
+func (q *Queue) delay(b *Batch) {
+	d := q.delays
+	d.unit = uint32(q.now() >> unitBits)
+	for i := range b.messages {
+		m := &b.messages[i]
+		n, tag := b.first+uint64(i), b.tag(i)
+		if q.Logs(m.message) {
+			q.releases.add(m.chunk)
+		} else {
+			e := entry{message: m.message, chunk: m.chunk, tag: tag, tail: true}
+			q.window.Put(n, e, false)
+			q.weigh(&e, e.size())
+		}
+		d.add(n, tag)
+	}
+	q.delaysDue()
+}
+
+// delaysDue lets the messages go whose time has come, those of one slot after the other, and splits up the slots whose time comes near.
+func (q *Queue) delaysDue() {
+	d := q.delays
+	if d == nil || q.stopped {
+		return
+	}
+	d.unit = uint32(q.now() >> unitBits)
+	for {
+		level, slot, at, ok := d.next()
+		if !ok {
+			return
+		}
+		if int32(at-d.unit) > 0 {
+			q.wakeAt(dueTime(at, q.now()))
+			return
+		}
+		if level > 0 {
+			q.split(d.take(level, slot))
+			continue
+		}
+		if q.leavers().sets[Due].Len() > 0 || len(q.leaving.list) > 0 {
+			return // those before go first; forward comes back here
+		}
+		d.take(level, slot).Each(0, func(r store.Range) bool {
+			for n := r.First; n <= r.Last; n++ {
+				q.letGo(n)
+			}
+			return true
+		})
+	}
+}
+
+// nextIsDue reports whether messages are due that have waited for others to go.
+func (q *Queue) nextIsDue() bool {
+	level, _, at, ok := q.delays.next()
+	return ok && level == 0 && int32(at-uint32(q.now()>>unitBits)) <= 0
+}
+
+// letGo sends a message on that is due.
+func (q *Queue) letGo(n uint64) {
+	if e := q.window.At(n); e != nil {
+		q.die(n, e, Due)
+		return
+	}
+	q.partUnread(n, Due)
+}
+
+// split puts the messages of a slot into those of lower levels: at once those in memory, and those that the store has when its index has told
+// when they are due.
+func (q *Queue) split(s *Set) {
+	d := q.delays
+	var wanted []store.Range
+	s.Each(0, func(r store.Range) bool {
+		for n := r.First; n <= r.Last; n++ {
+			if e := q.window.At(n); e != nil {
+				d.add(n, e.tag)
+			} else if last := len(wanted) - 1; last >= 0 && wanted[last].Last+1 == n {
+				wanted[last].Last = n
+			} else {
+				wanted = append(wanted, store.Range{First: n, Last: n})
+			}
+		}
+		return true
+	})
+	if len(wanted) == 0 {
+		return
+	}
+	found := &splitUp{wanted: wanted}
+	found.unit = d.unit
+	d.waiting += rangesLen(wanted)
+	q.reads.Go(func() {
+		found.err = q.opts.Log.Scan(q.store, wanted, func(i store.Info) bool {
+			found.add(i.Seq, i.Tag)
+			return true
+		})
+		if q.post(found) {
+			q.Run()
+		}
+	})
+}
+
+func rangesLen(ranges []store.Range) (count int) {
+	for _, r := range ranges {
+		count += int(r.Last - r.First + 1)
+	}
+	return count
+}
+
+// splitUp is what the log's index told of the messages of a slot.
+type splitUp struct {
+	timeline
+	wanted []store.Range
+	err    error
+}
+
+func (s *splitUp) run(q *Queue) {
+	d := q.delays
+	if q.closed || q.stopped {
+		return
+	}
+	d.waiting -= rangesLen(s.wanted)
+	if s.err != nil { // they are not lost: this is tried again
+		for _, r := range s.wanted {
+			for n := r.First; n <= r.Last; n++ {
+				d.set(1, (d.unit+2*leadUnits)>>levelBits).Add(n)
+				d.count++
+			}
+		}
+		return
+	}
+	d.unit = uint32(q.now() >> unitBits)
+	d.merge(&s.timeline)
+	q.delaysDue()
+}
+
+// recoverDelays takes over the delayed messages that a start found on disk.
+func (q *Queue) recoverDelays(live []store.Range) error {
+	d := q.delays
+	d.unit = uint32(q.now() >> unitBits)
+	err := q.opts.Log.Scan(q.store, live, func(i store.Info) bool {
+		d.add(i.Seq, i.Tag)
+		return true
+	})
+	if d.count > 0 {
+		q.wakeAt(q.now())
+	}
+	return err
+}
+
+// pending is how many messages wait for their time.
+func (q *Queue) pending() int {
+	n := q.retries.set.Len()
+	if q.delays != nil {
+		n += q.delays.count + q.delays.waiting
+	}
+	return n
+}
+
+// dropDelays drops the messages that wait for their time, and returns how many there were.
+func (q *Queue) dropDelays() (count int) {
+	if q.delays == nil {
+		return 0
+	}
+	count = q.delays.count
+	q.delays.each(func(s *Set) {
+		s.Each(0, func(r store.Range) bool {
+			for n := r.First; n <= r.Last; n++ {
+				q.dropPending(n)
+			}
+			return true
+		})
+	})
+	q.delays = new(delays)
+	return count
+}
+
+// dropPending drops a message that waits for its time.
+func (q *Queue) dropPending(n uint64) {
+	d := Departure{Seq: n, stored: true}
+	if e := q.window.At(n); e != nil {
+		d.stored, d.chunk = e.stored(), e.chunk
+		q.weigh(e, -e.size())
+		q.window.Remove(n)
+	}
+	q.gone(&d)
+}
