@@ -47,7 +47,11 @@ type Config struct {
 	MaxMessageSize   int64         // bytes of a message's body, at most 512 MiB
 	TransactionMax   int64         // bytes of publishes that one transaction may hold until its commit
 	HandshakeTimeout time.Duration // from accept to connection.open
-	Memory           Watermark
+
+	ConsumerTimeout       time.Duration // that a delivery may take where neither consumer nor queue say; 0: any
+	ConsumerTimeoutAll    bool          // it holds for queues of every type, and not for quorum queues alone
+	ConsumerTimeoutCloses bool          // the channel is closed then, and not the consumer cancelled
+	Memory                Watermark
 
 	AuthMechanisms  []string             // offered to clients, in this order
 	CertificateName auth.CertificateName // which user a client's certificate stands for
@@ -85,6 +89,7 @@ func Default() Config {
 		MaxMessageSize:      int64(clients.MaxMessageSize),
 		TransactionMax:      int64(clients.TransactionMax),
 		HandshakeTimeout:    clients.HandshakeTimeout,
+		ConsumerTimeout:     clients.ConsumerTimeout,
 		Memory:              Watermark{Relative: 0.6},
 		TLSHandshakeTimeout: clients.TLSHandshakeTimeout,
 		AuthMechanisms:      users.Mechanisms,

@@ -79,6 +79,11 @@ var nodeSettings = []setting{
 	size("max_message_size", func(c *Config) *int64 { return &c.MaxMessageSize }),
 	size("tx_max_bytes", func(c *Config) *int64 { return &c.TransactionMax }),
 	duration("handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.HandshakeTimeout }),
+	timeout("consumer_timeout", time.Millisecond, 365*24*time.Hour, func(c *Config) *time.Duration { return &c.ConsumerTimeout }),
+	choice("consumer_timeout_mode", "", func(c *Config) *bool { return &c.ConsumerTimeoutAll },
+		option[bool]{"quorum", false}, option[bool]{"channel", true}),
+	choice("consumer_timeout_action", "", func(c *Config) *bool { return &c.ConsumerTimeoutCloses },
+		option[bool]{"cancel", false}, option[bool]{"close-channel", true}),
 	share("vm_memory_high_watermark.relative"),
 	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),
 }

@@ -26,7 +26,7 @@ func (q *Queue) readAhead() {
 	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.watchesHead() {
 		return
 	}
-	if q.head >= headWindow>>q.shifted/2 && q.firstIsHere() {
+	if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
 		return
 	}
 	q.reading = true

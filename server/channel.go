@@ -99,6 +99,9 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		if err := m.Decode(f.Arguments()); err != nil {
 			return err
 		}
+		if err := c.admitChannel(); err != nil {
+			return err
+		}
 		c.channels[f.Channel] = c.out.addChannel(&channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}})
 		c.counted.ChannelsOpened++
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
@@ -134,6 +137,7 @@ func (c *connection) endChannel(ch *channel) {
 	if ch.closing {
 		return
 	}
+	c.releaseChannel()
 	c.publisher.forget(ch)
 	if ch.tx != nil {
 		ch.tx.publishes = nil

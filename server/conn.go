@@ -140,6 +140,7 @@ func (c *connection) read() error {
 		case err == nil:
 			c.heart.received()
 			c.publisher.now = time.Now().UnixMilli()
+			c.publisher.overQuota = c.vhost != nil && c.vhost.Full()
 			c.publisher.tracing = c.traced()
 			c.handleInput()
 		case c.interrupted(err):

@@ -27,6 +27,7 @@ const (
 	dropQueueGone         // its queue was deleted at that moment
 	dropRefused           // its queue is full, and one that refuses what comes then
 	dropDuplicate         // an exchange or a queue that looks for duplicates has it already
+	dropOverQuota         // the virtual host holds as much as it may
 	dropReasons
 )
 
@@ -50,6 +51,13 @@ func (d *drops) noteRefused(q *queue.Queue) {
 	}
 }
 
+// noteOverQuota is note for messages that a virtual host refused.
+func (d *drops) noteOverQuota(vhost string) {
+	if d.examples[dropOverQuota].Load() == nil {
+		d.examples[dropOverQuota].Store(&dropped{"vhost", vhost})
+	}
+}
+
 // tell logs what was dropped since the last time.
 func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 	if at.Sub(d.last) < dropInterval {
@@ -65,6 +73,7 @@ func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 		dropQueueGone:  {"messages dropped: their queue was deleted as they came", now.QueueGone - d.told.QueueGone},
 		dropDuplicate:  {"messages dropped: they were there before", now.Duplicates - d.told.Duplicates},
 		dropRefused:    {"messages refused: their queue is full", now.Refused - d.told.Refused},
+		dropOverQuota:  {"messages refused: the virtual host is full", now.OverQuota - d.told.OverQuota},
 	} {
 		if r.count == 0 {
 			continue

@@ -199,8 +199,7 @@ func (c *connection) connectionMethod(f frame.Frame) error {
 		}
 	case *amqp.ConnectionUpdateSecret:
 		if c.state == stateRunning {
-			c.out.reply(0, &amqp.ConnectionUpdateSecretOk{})
-			return nil
+			return c.updateSecret(m)
 		}
 	}
 	if c.state == stateClosing {

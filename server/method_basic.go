@@ -72,8 +72,8 @@ func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
 	if m.ConsumerTag == "" {
 		m.ConsumerTag = generatedTag()
 	}
-	if ch.consumer(m.ConsumerTag) != nil {
-		return amqp.ReuseConsumerTag(m.ConsumerTag)
+	if err := ch.admitConsumer(m.ConsumerTag); err != nil {
+		return err
 	}
 	if m.Queue == replyQueue {
 		return ch.consumeReplies(m)
@@ -101,13 +101,6 @@ func (ch *channel) prefetches() (consumer, shared int) {
 	ch.conn.out.mu.Lock()
 	defer ch.conn.out.mu.Unlock()
 	return ch.prefetch, ch.shared
-}
-
-// consumer returns the channel's consumer of that tag, nil if there is none.
-func (ch *channel) consumer(tag string) *consumer {
-	ch.conn.out.mu.Lock()
-	defer ch.conn.out.mu.Unlock()
-	return ch.consumers[tag]
 }
 
 // addConsumer notes a consumer that its queue took and tells the client.

@@ -33,7 +33,8 @@ type publisher struct {
 	filled    []*target // with messages to hand over
 	bytes     int       // of them
 	gone      uint64    // messages for queues that had closed
-	refusals  []refusal // by queues that are full
+	refusals  []refusal // by queues that are full, or by a virtual host that is
+	overQuota bool      // the virtual host is, as of the beginning of this batch
 	origin    queue.Origin
 	published bool         // something was published since the last look at the alarm
 	appended  bool         // and something into the log
@@ -176,6 +177,11 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		if !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)) {
 			c.unroutable(ch, m, mandatory)
 		}
+		return
+	}
+	if p.overQuota {
+		p.refuseForAll(ch)
+		r.claims.Release()
 		return
 	}
 	tag := uint32(0)

@@ -241,13 +241,13 @@ func (s *Server) tend() {
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
-			s.vhosts.Range(func(_, v any) bool {
-				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
+			for _, v := range s.VHosts() {
+				v.Queues(func(q *queue.Queue) bool {
 					q.Tend()
 					return true
 				})
-				return true
-			})
+				v.Recount()
+			}
 		}
 	}
 }

@@ -228,6 +228,7 @@ func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
 		return err
 	}
 	v.SetLimits(limits)
+	v.Recount()
 	return nil
 }
 

@@ -52,6 +52,7 @@ type VHost struct {
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters
+	full atomic.Bool // it holds as much as its limits allow
 	gone atomic.Bool // it is being deleted: nothing is made in it any more
 }
 

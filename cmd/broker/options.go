@@ -34,6 +34,8 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.TLSHandshakeTimeout = c.TLSHandshakeTimeout
 	o.ProxyProtocol, o.TrustedProxies = c.ProxyProtocol, c.TrustedProxies
 	o.HandshakeTimeout = c.HandshakeTimeout
+	o.ConsumerTimeout = c.ConsumerTimeout
+	o.ConsumerTimeoutAll, o.ConsumerTimeoutCloses = c.ConsumerTimeoutAll, c.ConsumerTimeoutCloses
 	o.Heartbeat = c.Heartbeat
 	o.FrameMax = c.FrameMax
 	o.ChannelMax = c.ChannelMax
