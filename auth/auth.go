@@ -60,6 +60,7 @@ type Authenticator struct {
 
 	attempts ledger
 	throttle throttle
+	loopback atomic.Pointer[[]string] // users that may come from a loopback address only
 }
 
 // New loads the users, and makes the default user when there is none.
@@ -76,6 +77,7 @@ func New(options Options) (*Authenticator, error) {
 		options:  options,
 		throttle: throttle{burst: options.FailureLimit, every: forgiveness(options.FailureInterval)},
 	}
+	a.SetLoopbackUsers(options.LoopbackUsers)
 	d, err := load(options.Storage)
 	if err != nil {
 		return nil, err
@@ -169,7 +171,7 @@ const decoyHash = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // admit holds the rules that are about the user and not about its proof.
 func (a *Authenticator) admit(name string, peer netip.Addr) error {
-	if slices.Contains(a.options.LoopbackUsers, name) && !peer.Unmap().IsLoopback() {
+	if slices.Contains(*a.loopback.Load(), name) && !peer.Unmap().IsLoopback() {
 		return &Refusal{User: name, Reason: "can only connect via localhost", LoopbackOnly: true}
 	}
 	return nil

@@ -51,6 +51,7 @@ func start(t testing.TB, change ...func(*management.Options)) *rig {
 		return []management.Listener{{Protocol: "amqp", Address: "127.0.0.1:5672"}, {Protocol: "http", Address: "127.0.0.1:15672"}}
 	}
 	o.Settings = func() string { return "heartbeat = 60\n" }
+	o.Control = settings{}
 	for _, c := range change {
 		c(&o)
 	}

@@ -63,8 +63,9 @@ type connection struct {
 	vhost     *vhost.VHost
 	entered   atomic.Pointer[entered] // where it is counted, for other goroutines to see
 	client    clientProperties
-	frameMax  uint32 // of the negotiation; initialFrameMax before
-	limit     uint16 // channels at once, 0: none
+	offered   *Tuning // in connection.tune
+	frameMax  uint32  // of the negotiation; initialFrameMax before
+	limit     uint16  // channels at once, 0: none
 	channels  map[uint16]*channel
 	last      *channel // the channel of the frame before
 	publisher publisher

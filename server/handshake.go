@@ -86,7 +86,8 @@ func (c *connection) startOk(m *amqp.ConnectionStartOk) error {
 	}
 	c.user = user
 	c.state = stateTuning
-	o := &c.server.options
+	c.offered = c.server.tuning.Load()
+	o := c.offered
 	c.out.reply(0, &amqp.ConnectionTune{
 		ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: uint16(o.Heartbeat / time.Second),
 	})
@@ -123,7 +124,7 @@ func truth(t amqp.Table, name string) bool {
 //
 // [connection.tune-ok]: not above the proposal, and no "no limit" where there is one.
 func (c *connection) tuneOk(m *amqp.ConnectionTuneOk) error {
-	o := &c.server.options
+	o := c.offered
 	switch {
 	case o.FrameMax != 0 && (m.FrameMax == 0 || m.FrameMax > o.FrameMax):
 		return amqp.TunedTooHigh("frame_max", m.FrameMax, o.FrameMax)

@@ -44,6 +44,7 @@ type Server struct {
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
 	stopping    atomic.Bool
+	tuning      atomic.Pointer[Tuning]
 	started     time.Time    // where the clock of deliveries begins
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
@@ -56,6 +57,8 @@ type Server struct {
 	preparing   preparing
 	running     int // connections that are open
 	closing     bool
+	emptied     chan struct{} // closed when the last connection is gone; nil when nobody waits for that
+	suspended   []listener    // what is listened on again when the server goes on
 
 	stop     chan struct{}
 	stopOnce sync.Once
@@ -80,6 +83,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 		stop:        make(chan struct{}),
 	}
 	s.memory.limit.Store(o.MemoryLimit)
+	s.tuning.Store(&Tuning{ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: o.Heartbeat})
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
@@ -205,6 +209,10 @@ func (s *Server) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.connections, c.id)
+	if len(s.connections) == 0 && s.emptied != nil {
+		close(s.emptied)
+		s.emptied = nil
+	}
 }
 
 func (s *Server) noteRunning() {
@@ -287,6 +295,10 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) closeListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeListenersLocked()
+}
+
+func (s *Server) closeListenersLocked() {
 	s.closing = true
 	for _, l := range s.listeners {
 		l.Close()

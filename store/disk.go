@@ -46,6 +46,7 @@ func DefaultOptions() Options {
 // disk, but for Spill's and for a segment's, which readers share and which keeps its file in place.
 type Disk struct {
 	options Options
+	minFree atomic.Uint64 // options.MinFree, until it is changed
 	logger  *slog.Logger
 	files   fileSystem
 	lock    *os.File
@@ -165,6 +166,7 @@ func newDisk(o Options, r *root) *Disk {
 		abort:   make(chan struct{}),
 		failed:  make(chan struct{}),
 	}
+	s.minFree.Store(o.MinFree)
 	s.log.wake = make(chan struct{}, 1)
 	s.writer = &committer{s: s}
 	s.spill.s = s

@@ -167,10 +167,16 @@ func (s *Disk) OnAlarm(change func(on bool)) { register(&s.watchers, change) }
 // setShortage notes whether there are prepared segments.
 func (s *Disk) setShortage(on bool) { s.space.set(&s.space.shortage, on, s) }
 
+// SetMinFree changes below how many bytes of free disk Alarm is on, while the store runs. Any goroutine may call it; the next look at the disk heeds it.
+func (s *Disk) SetMinFree(bytes uint64) { s.minFree.Store(bytes) }
+
+// MinFree is what it is now.
+func (s *Disk) MinFree() uint64 { return s.minFree.Load() }
+
 // watchSpace looks at the free space.
 func (s *Disk) watchSpace() {
 	free, err := s.files.free()
-	s.space.set(&s.space.low, err == nil && free < s.options.MinFree, s)
+	s.space.set(&s.space.low, err == nil && free < s.minFree.Load(), s)
 }
 
 // set changes one of the reasons, and tells if the alarm changes by it.

@@ -75,7 +75,7 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 	for _, warning := range loaded.Warnings {
 		log.Warn("configuration", "warning", warning)
 	}
-	n, err := newNode(loaded.Config, log)
+	n, err := newNode(loaded.Config, log, level)
 	if err != nil {
 		return err
 	}
@@ -85,6 +85,9 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 		select {
 		case <-ctx.Done():
 			log.Info("stopping")
+		case <-n.stops:
+			log.Info("stopping, as an operator says")
+			return n.stop()
 		case err = <-n.failed:
 		case <-n.store.Failed():
 			err = fmt.Errorf("the store failed: %w", n.store.Err())
@@ -106,16 +109,18 @@ type node struct {
 	tls         *tlsListeners
 	memoryLimit uint64 // bytes from which publishers are held
 	web         webServers
-	failed      chan error // a web server that ended by itself
+	failed      chan error     // a web server that ended by itself
+	stops       chan struct{}  // an operator wants the process to end
+	level       *slog.LevelVar // of the log
 }
 
 // newNode opens the store and reads what is in it. Nobody can connect yet.
-func newNode(c config.Config, log *slog.Logger) (*node, error) {
+func newNode(c config.Config, log *slog.Logger, level *slog.LevelVar) (*node, error) {
 	s, err := openStore(c, log)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount)}
+	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount), stops: make(chan struct{}, 1), level: level}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStore())
 	}
