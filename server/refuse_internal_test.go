@@ -56,7 +56,7 @@ func TestTags(t *testing.T) {
 		if !tt.agree {
 			want = queue.UnknownTag
 		}
-		if got := c.tag(m, to); got != want {
+		if got := c.tag(m, &route{targets: to}); got != want {
 			t.Errorf("priority %d to %q: the log's tag is %d, want %d", tt.priority, tt.queues, got, want)
 		}
 		for _, one := range to {
