@@ -10,6 +10,7 @@ type consumers struct {
 	all     []*Consumer // in order of registration
 	classes []*class    // by priority, highest first
 	single  bool        // single active consumer: only active is served
+	least   bool        // who holds the fewest messages is served, instead of taking turns
 	active  *Consumer
 	ready   int // consumers linked in any class
 	had     bool
@@ -80,7 +81,11 @@ func (cs *consumers) next() *Consumer {
 		return nil
 	}
 	for _, k := range cs.classes {
-		if k.first != nil {
+		switch {
+		case k.first == nil:
+		case cs.least:
+			return k.least()
+		default:
 			return k.first
 		}
 	}
@@ -113,6 +118,17 @@ func (cs *consumers) update(c *Consumer) {
 		k.unlink(c)
 		cs.ready--
 	}
+}
+
+// least is the consumer that holds the fewest messages; of several the one whose turn it is.
+func (k *class) least() *Consumer {
+	found := k.first
+	for c := k.first.next; c != k.first; c = c.next {
+		if c.unacked < found.unacked {
+			found = c
+		}
+	}
+	return found
 }
 
 func (k *class) link(c *Consumer) {
