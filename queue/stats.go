@@ -32,6 +32,8 @@ type Stats struct {
 type stats struct {
 	ready, unacked, consumers, readyBytes atomic.Int64
 
+	active atomic.Pointer[Consumer] // the single active consumer
+
 	deadLettered, dropped [reasons]atomic.Uint64
 
 	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged, damaged atomic.Uint64
@@ -58,6 +60,7 @@ func (q *Queue) Stats() Stats {
 // publishStats makes the runner's figures visible; called at the end of a turn.
 func (q *Queue) publishStats() {
 	s, t := &q.stats, &q.counted
+	q.showActive()
 	s.ready.Store(int64(q.ready()))
 	s.unacked.Store(int64(q.unacked))
 	s.consumers.Store(int64(len(q.consumers.all)))
