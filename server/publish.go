@@ -174,9 +174,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		c.duplicate(m)
 	}
 	if len(r.targets) == 0 {
-		if !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)) {
-			c.unroutable(ch, m, mandatory)
-		}
+		c.toNobody(ch, m, r, mandatory)
 		return
 	}
 	if p.overQuota {
@@ -240,6 +238,13 @@ func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
 		return t.batch.AddTagged(m, k, t.tag)
 	}
 	return t.batch.Add(m, k)
+}
+
+// toNobody handles a message without a target: it is a duplicate, or asks for more time for a delivery, or nobody wants it.
+func (c *connection) toNobody(ch *channel, m amqp.Message, r *route, mandatory bool) {
+	if !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)) {
+		c.unroutable(ch, m, mandatory)
+	}
 }
 
 // unroutable returns or drops a message that no queue wants.
