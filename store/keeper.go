@@ -73,7 +73,7 @@ func (s *Disk) warn(what string, err error) {
 	}
 }
 
-// pass does what there is to do: checkpoint, free what nobody needs, compact.
+// pass does what there is to do: checkpoint, free what nobody needs, compact, shrink the root file.
 func (s *Disk) pass() error {
 	free := s.unneeded()
 	if len(free) > 0 || s.checkpointDue() {
@@ -84,7 +84,11 @@ func (s *Disk) pass() error {
 			s.warn("free segment", s.free(seg))
 		}
 	}
-	return s.compact()
+	if err := s.compact(); err != nil {
+		return err
+	}
+	s.shrinkRoot()
+	return nil
 }
 
 // unneeded returns the sealed segments without a live message. All their chunks are dead by then, so the checkpoint that follows
