@@ -173,13 +173,8 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	if r.duplicate {
 		c.duplicate(m)
 	}
-	if len(r.targets) == 0 {
+	if len(r.targets) == 0 || p.overQuota {
 		c.toNobody(ch, m, r, mandatory)
-		return
-	}
-	if p.overQuota {
-		p.refuseForAll(ch)
-		r.claims.Release()
 		return
 	}
 	tag := uint32(0)
@@ -240,9 +235,14 @@ func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
 	return t.batch.Add(m, k)
 }
 
-// toNobody handles a message without a target: it is a duplicate, or asks for more time for a delivery, or nobody wants it.
+// toNobody handles a message that goes to no queue: the virtual host is full, or it is a duplicate, or asks for more time for a delivery, or
+// nobody wants it.
 func (c *connection) toNobody(ch *channel, m amqp.Message, r *route, mandatory bool) {
-	if !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)) {
+	switch {
+	case len(r.targets) > 0:
+		c.publisher.refuseForAll(ch)
+		r.claims.Release()
+	case !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)):
 		c.unroutable(ch, m, mandatory)
 	}
 }
