@@ -19,9 +19,12 @@ type Options struct {
 	LoopbackUsers []string
 	// CheckPassword returns why a new password may not be used; nil admits all. See [MinPasswordLength] and [PasswordPattern].
 	CheckPassword func(password string) error
-	// DefaultUser, DefaultPassword and DefaultVHost make the first user, with the tag administrator and all permissions, when the
-	// storage holds no user at all. An empty DefaultUser makes none.
+	// DefaultUser, DefaultPassword and DefaultVHost make the first user when the storage holds no user at all. An empty DefaultUser makes
+	// none.
 	DefaultUser, DefaultPassword, DefaultVHost string
+	// DefaultTags and DefaultPermissions are the first user's.
+	DefaultTags        []string
+	DefaultPermissions Permissions
 	// AnonymousUser and AnonymousPassword are what ANONYMOUS logs in with, if that is among the mechanisms.
 	AnonymousUser, AnonymousPassword string
 	// CertificateName says which user a client's certificate stands for.
@@ -37,16 +40,18 @@ type Options struct {
 // DefaultOptions are those of a fresh broker: guest, with the password guest, from loopback only.
 func DefaultOptions() Options {
 	return Options{
-		Mechanisms:        []string{"PLAIN", "AMQPLAIN"},
-		LoopbackUsers:     []string{"guest"},
-		DefaultUser:       "guest",
-		DefaultPassword:   "guest",
-		DefaultVHost:      "/",
-		AnonymousUser:     "guest",
-		AnonymousPassword: "guest",
-		CertificateName:   CertificateName{From: FromDistinguishedName, AlternativeType: "dns"},
-		FailureLimit:      20,
-		FailureInterval:   time.Second,
+		Mechanisms:         []string{"PLAIN", "AMQPLAIN"},
+		LoopbackUsers:      []string{"guest"},
+		DefaultUser:        "guest",
+		DefaultPassword:    "guest",
+		DefaultVHost:       "/",
+		DefaultTags:        []string{"administrator"},
+		DefaultPermissions: AllPermissions(),
+		AnonymousUser:      "guest",
+		AnonymousPassword:  "guest",
+		CertificateName:    CertificateName{From: FromDistinguishedName, AlternativeType: "dns"},
+		FailureLimit:       20,
+		FailureInterval:    time.Second,
 	}
 }
 
@@ -97,8 +102,8 @@ func (a *Authenticator) addDefaultUser() error {
 	return a.PutUser(Account{
 		Name:         a.options.DefaultUser,
 		PasswordHash: hash,
-		Tags:         []string{"administrator"},
-		Permissions:  map[string]Permissions{a.options.DefaultVHost: AllPermissions()},
+		Tags:         a.options.DefaultTags,
+		Permissions:  map[string]Permissions{a.options.DefaultVHost: a.options.DefaultPermissions},
 	})
 }
 

@@ -64,6 +64,20 @@ type Config struct {
 	DefaultUser     string        // made at the first boot
 	DefaultPass     string
 	DefaultVHost    string
+
+	DefaultTags        []string         // of the default user
+	DefaultPermissions auth.Permissions // of the default user in the default virtual host
+	PasswordRule       string           // for new passwords: MinLengthRule, PatternRule, or empty for none
+	PasswordMinLength  int              // in bytes
+	PasswordPattern    string
+
+	ConnectionMax, ChannelMaxPerNode, ConsumerMaxPerChannel int // 0: no limit
+	VHostMax, QueueMax, ExchangeMax                         int // of the whole broker; 0: no limit
+
+	DefaultQueueType string // of queues that are declared without one
+	Definitions      string // file, or folder of files, that is imported at each start
+	DefinitionsFrom  string // where Definitions is: local_filesystem
+	SkipUnchanged    bool   // import them only if they differ from the last ones
 }
 
 // Watermark is the memory use from which publishers are held.
@@ -102,6 +116,11 @@ func Default() Config {
 		DefaultUser:         users.DefaultUser,
 		DefaultPass:         users.DefaultPassword,
 		DefaultVHost:        users.DefaultVHost,
+		DefaultTags:         users.DefaultTags,
+		DefaultPermissions:  users.DefaultPermissions,
+		PasswordMinLength:   8,
+		DefaultQueueType:    clients.DefaultQueueType,
+		DefinitionsFrom:     "local_filesystem",
 	}
 }
 
@@ -121,6 +140,7 @@ func (c Config) Validate() error {
 	}
 	complain(len(c.AMQPAddrs)+len(c.AMQPSAddrs) == 0, "no address to listen on: set listeners.tcp.default or listeners.ssl.default")
 	c.validateTLS(complain)
+	c.validateUsers(complain)
 	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
 	complain(c.MaxMessageSize < 1, "max_message_size = %d lets no message through", c.MaxMessageSize)
 	complain(c.FrameMax != 0 && c.FrameMax < minFrameMax, "frame_max = %d is under %d; 0 is no limit", c.FrameMax, minFrameMax)

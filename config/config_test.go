@@ -194,7 +194,7 @@ func TestAllErrorsAreTold(t *testing.T) {
 }
 
 func TestForeignKeysWarn(t *testing.T) {
-	l := mustLoad(t, "cluster_formation.peer_discovery_backend = dns\nvhost_max = 10\nlog.file = false\n")
+	l := mustLoad(t, "cluster_formation.peer_discovery_backend = dns\nnet_ticktime = 10\nlog.file = false\n")
 	if len(l.Warnings) != 3 || !strings.HasSuffix(l.Warnings[0], "test.conf:1: cluster_formation.peer_discovery_backend has no effect here") {
 		t.Errorf("warnings %q", l.Warnings)
 	}

@@ -12,10 +12,13 @@ func authOptions(c config.Config, s store.Store) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
 		Mechanisms:      c.AuthMechanisms,
-		LoopbackUsers:   c.LoopbackUsers,
+		LoopbackUsers:   c.Loopback(),
 		DefaultUser:     c.DefaultUser,
 		DefaultPassword: c.DefaultPass,
 		DefaultVHost:    c.DefaultVHost,
+
+		DefaultTags:        c.DefaultTags,
+		DefaultPermissions: c.DefaultPermissions,
 
 		AnonymousUser:     c.AnonymousUser,
 		AnonymousPassword: c.AnonymousPass,
@@ -42,6 +45,9 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.MaxMessageSize = uint64(c.MaxMessageSize)
 	o.TransactionMax = int(c.TransactionMax)
 	o.MemoryLimit = memoryLimit
+	o.ConnectionMax, o.ChannelMaxPerNode, o.ConsumerMaxPerChannel = c.ConnectionMax, c.ChannelMaxPerNode, c.ConsumerMaxPerChannel
+	o.VHostMax, o.QueueMax, o.ExchangeMax = c.VHostMax, c.QueueMax, c.ExchangeMax
+	o.DefaultVHost, o.DefaultQueueType = c.DefaultVHost, c.DefaultQueueType
 	o.NodeName = c.Node()
 	o.Version = version
 	return o

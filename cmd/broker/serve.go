@@ -129,7 +129,14 @@ func newNode(c config.Config, log *slog.Logger, level *slog.LevelVar) (*node, er
 
 // open builds what stands on the store, in the order in which they need each other.
 func (n *node) open() (err error) {
-	if n.users, err = auth.New(authOptions(n.config, n.store)); err != nil {
+	if err := n.seed(); err != nil {
+		return err
+	}
+	users := authOptions(n.config, n.store)
+	if users.CheckPassword, err = n.config.CheckPassword(); err != nil {
+		return err
+	}
+	if n.users, err = auth.New(users); err != nil {
 		return fmt.Errorf("users: %w", err)
 	}
 	n.limitMemory()
@@ -142,8 +149,22 @@ func (n *node) open() (err error) {
 		options.TLS = n.tls.amqp.config()
 	}
 	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
-	if err == nil && n.server.VHost(n.config.DefaultVHost) == nil {
-		n.log.Warn("the default virtual host is not there, so nobody can open it", "default_vhost", n.config.DefaultVHost)
+	if err == nil {
+		err = n.importDefinitions()
+	}
+	return err
+}
+
+// seed decides what the start makes beside what the store has. Only a first start makes the default user: whoever has deleted all users does not
+// want guest back. With definitions to import even that makes nothing but what they say.
+func (n *node) seed() error {
+	if n.config.Definitions != "" {
+		n.config.DefaultUser, n.config.DefaultVHost = "", ""
+		return nil
+	}
+	fresh, err := server.Fresh(n.store)
+	if err == nil && !fresh {
+		n.config.DefaultUser = ""
 	}
 	return err
 }
