@@ -18,6 +18,9 @@ const (
 	reasons
 )
 
+// Reasons is how many reasons there are.
+const Reasons = reasons
+
 // String is the reason as clients read it in the header x-death.
 func (r Reason) String() string {
 	return [...]string{"rejected", "expired", "maxlen", "delivery_limit", "due"}[r]

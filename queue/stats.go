@@ -25,12 +25,14 @@ type Totals struct {
 type Stats struct {
 	Counts
 	Totals
-	ReadyBytes int // of message data and bookkeeping
+	ReadyBytes int   // of message data and bookkeeping
+	Bodies     int64 // bytes in the bodies of ready messages; of those that are on disk alone, about
+	Head       int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
 }
 
 // stats is written by the runner once a turn and read by anyone; a reader may see the fields of two neighbouring turns.
 type stats struct {
-	ready, unacked, consumers, readyBytes atomic.Int64
+	ready, unacked, consumers, readyBytes, bodies, head atomic.Int64
 
 	active atomic.Pointer[Consumer] // the single active consumer
 
@@ -49,7 +51,7 @@ func (q *Queue) Stats() Stats {
 			Got: s.got.Load(), GotAuto: s.gotAuto.Load(), GetEmpty: s.getEmpty.Load(), Redelivered: s.redelivered.Load(),
 			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(), Damaged: s.damaged.Load(),
 		},
-		ReadyBytes: int(s.readyBytes.Load()),
+		ReadyBytes: int(s.readyBytes.Load()), Bodies: s.bodies.Load(), Head: s.head.Load(),
 	}
 	for r := range reasons {
 		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
@@ -65,6 +67,14 @@ func (q *Queue) publishStats() {
 	s.unacked.Store(int64(q.unacked))
 	s.consumers.Store(int64(len(q.consumers.all)))
 	s.readyBytes.Store(int64(q.resident() + q.awayBytes))
+	s.bodies.Store(q.bodies())
+	head := int64(0)
+	if q.ready() > 0 {
+		if _, e, ok := q.first(); ok {
+			head = e.message.Published()
+		}
+	}
+	s.head.Store(head)
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)

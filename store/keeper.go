@@ -177,6 +177,15 @@ func (s *Disk) SetMinFree(bytes uint64) { s.minFree.Store(bytes) }
 // MinFree is what it is now.
 func (s *Disk) MinFree() uint64 { return s.minFree.Load() }
 
+// Free is how many bytes the disk has left, 0 if that can't be told.
+func (s *Disk) Free() uint64 {
+	free, err := s.files.free()
+	if err != nil {
+		return 0
+	}
+	return free
+}
+
 // watchSpace looks at the free space.
 func (s *Disk) watchSpace() {
 	free, err := s.files.free()

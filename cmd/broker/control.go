@@ -30,7 +30,7 @@ func (n control) SetMemoryWatermark(bytes uint64, fraction float64) error {
 
 // SetDiskLimit sets below how much free disk publishers are held.
 func (n control) SetDiskLimit(bytes uint64, fraction float64) error {
-	limited, ok := n.store.(interface{ SetMinFree(bytes uint64) })
+	limited, ok := n.store.(diskLimited)
 	if !ok {
 		return fmt.Errorf("%w: there is no data folder", management.ErrBadValue)
 	}
