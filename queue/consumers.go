@@ -12,7 +12,8 @@ type consumers struct {
 	single  bool        // single active consumer: only active is served
 	least   bool        // who holds the fewest messages is served, instead of taking turns
 	active  *Consumer
-	ready   int // consumers linked in any class
+	paused  bool // nobody is served
+	ready   int  // consumers linked in any class
 	had     bool
 }
 
@@ -77,7 +78,7 @@ func (cs *consumers) elect() {
 
 // next returns the consumer to be served next, nil when none has room.
 func (cs *consumers) next() *Consumer {
-	if cs.ready == 0 {
+	if cs.ready == 0 || cs.paused {
 		return nil
 	}
 	for _, k := range cs.classes {

@@ -5,7 +5,7 @@ func (q *Queue) canDeliver() bool {
 	if q.groups != nil && q.groups.waiting {
 		return false
 	}
-	return q.consumers.ready > 0 && q.window.Marked() > 0 && q.firstIsHere()
+	return q.consumers.ready > 0 && !q.consumers.paused && q.window.Marked() > 0 && q.firstIsHere()
 }
 
 // pick is the consumer that is served next, and the message that it gets; nil if nobody can be served.

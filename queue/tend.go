@@ -39,6 +39,10 @@ func (tend) run(q *Queue) {
 		q.leaving.blocked = false
 	}
 	q.scanDeadlines()
+	q.stats.mostUnacked.Store(int64(q.mostUnacked()))
+	if most := q.unacked; most > 0 {
+		q.untended.Store(true) // to go on watching who holds them
+	}
 	q.shrink()
 	q.report(true)
 	q.spill()

@@ -143,7 +143,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 		return err
 	}
 	p.addSource(x)
-	v.replay(b.Destination, recalled)
+	v.recall(b.Destination, recalled)
 	return nil
 }
 
