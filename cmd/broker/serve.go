@@ -60,6 +60,7 @@ func newServeCommand() *cobra.Command {
 			hangups := make(chan os.Signal, 1) // more than one at a time mean the same as one
 			signal.Notify(hangups, syscall.SIGHUP)
 			defer signal.Stop(hangups)
+			signal.Ignore(syscall.SIGXFSZ) // a file over the process's limit is an error of the write, and dealt with there
 			return serve(ctx, loaded, o, hangups, cmd.ErrOrStderr())
 		},
 	}
