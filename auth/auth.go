@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"leveret/events"
 )
 
 // Options say how logins are checked and where users last.
@@ -33,6 +35,8 @@ type Options struct {
 	// may fail ten times as often. One failure is forgiven in each FailureInterval.
 	FailureLimit    int
 	FailureInterval time.Duration
+	// Events are told what becomes of users and permissions; nil for nobody.
+	Events *events.Bus
 	// TrackSources counts logins by address and user too, for [Authenticator.AttemptsBySource].
 	TrackSources bool
 }

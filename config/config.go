@@ -40,6 +40,8 @@ type Config struct {
 
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
+	// LogExchange gives the default virtual host an exchange, amq.rabbitmq.log, for the lines of the log.
+	LogExchange bool
 
 	Heartbeat        time.Duration // offered to clients, whole seconds; 0: none
 	FrameMax         uint32        // bytes, offered to clients; 0: no limit

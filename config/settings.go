@@ -73,6 +73,7 @@ var nodeSettings = []setting{
 		option[string]{"warn", "warn"}, option[string]{"error", "error"}),
 	choice("log.console.formatter", "log-format", func(c *Config) *string { return &c.LogFormat },
 		option[string]{"plaintext", "text"}, option[string]{"text", "text"}, option[string]{"json", "json"}),
+	toggle("log.exchange", func(c *Config) *bool { return &c.LogExchange }),
 	duration("heartbeat", time.Second, 65535*time.Second, func(c *Config) *time.Duration { return &c.Heartbeat }),
 	integer("frame_max", 0, 1<<31-1, func(c *Config) *uint32 { return &c.FrameMax }),
 	integer("channel_max", 0, 65535, func(c *Config) *uint16 { return &c.ChannelMax }),

@@ -104,6 +104,7 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		}
 		c.channels[f.Channel] = c.out.addChannel(&channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}})
 		c.counted.ChannelsOpened++
+		c.tellChannel("channel.created", c.channels[f.Channel])
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
 		return nil
 	case amqp.MethodChannelCloseOk:
@@ -149,6 +150,7 @@ func (c *connection) endChannel(ch *channel) {
 	}
 	c.detach(list)
 	c.counted.ChannelsClosed++
+	c.tellChannel("channel.closed", ch)
 }
 
 // detach takes consumers and deliveries from their queues, and finishes the deletion of queues that closed themselves because of it.
@@ -173,6 +175,7 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 	consumers, held := o.takeAll(ch)
 	var d detachments
 	for _, c := range consumers {
+		c.tell("consumer.deleted")
 		d.consumer(c)
 	}
 	d.deliveries(giveBack(&held, queue.Requeue))

@@ -307,6 +307,7 @@ func (c *connection) teardown() {
 	c.visible.open.Store(false)
 	defer c.leave() // last: a virtual host that is deleted waits for the exclusive queues to be gone
 	c.server.forgetRunning()
+	c.tellConnection("connection.closed")
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
 	}

@@ -82,8 +82,12 @@ func (c *connection) startOk(m *amqp.ConnectionStartOk) error {
 		if errors.As(err, &refusal) && !refusal.Repeated {
 			c.log.Warn("login refused", "error", refusal.Error())
 		}
+		if refusal != nil {
+			c.tellLogin(refusal.User, m.Mechanism, err)
+		}
 		return err
 	}
+	c.tellLogin(user.Name(), m.Mechanism, nil)
 	c.user = user
 	c.state = stateTuning
 	c.offered = c.server.tuning.Load()
@@ -162,6 +166,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.deadline.Stop()
 	c.server.noteRunning()
 	c.visible.open.Store(true)
+	c.tellConnection("connection.created")
 	c.out.reply(0, &amqp.ConnectionOpenOk{})
 	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
 	return nil

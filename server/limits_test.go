@@ -152,8 +152,8 @@ func TestQueueAndExchangeLimits(t *testing.T) {
 		{"queues of a vhost", func(*server.Options) {}, 1, &amqp.QueueDeclare{Queue: "new"}, queue + "queue limit in vhost '/' (1) is reached"},
 		{"queues of the broker", func(o *server.Options) { o.QueueMax = 1 }, -1, &amqp.QueueDeclare{Queue: "new"},
 			queue + "queue limit in cluster (1) is reached"},
-		{"exchanges", func(o *server.Options) { o.ExchangeMax = 8 }, -1, &amqp.ExchangeDeclare{Exchange: "new", Type: "fanout"},
-			exchange + "exchange limit of 8 is reached"},
+		{"exchanges", func(o *server.Options) { o.ExchangeMax = 9 }, -1, &amqp.ExchangeDeclare{Exchange: "new", Type: "fanout"},
+			exchange + "exchange limit of 9 is reached"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := testOptions()

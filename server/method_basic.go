@@ -118,6 +118,7 @@ func (ch *channel) addConsumer(c *consumer, noWait bool) {
 		o.replyLocked(ch.number, &amqp.BasicConsumeOk{ConsumerTag: c.Tag})
 	}
 	o.mu.Unlock()
+	c.tell("consumer.created")
 }
 
 // generatedTag is a consumer tag for clients that leave the choice to the server.
@@ -155,6 +156,9 @@ func (ch *channel) basicCancel(m *amqp.BasicCancel) error {
 	c := ch.consumers[m.ConsumerTag]
 	o.forgetLocked(c)
 	o.mu.Unlock()
+	if c != nil {
+		c.tell("consumer.deleted")
+	}
 	switch {
 	case c == nil:
 		ok()

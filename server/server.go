@@ -13,6 +13,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/auth"
+	"leveret/events"
 	"leveret/queue"
 	"leveret/store"
 	"leveret/vhost"
@@ -23,6 +24,10 @@ type Dependencies struct {
 	Store store.Store
 	Users *auth.Authenticator
 	Log   *slog.Logger
+	// Events are told what happens, and given a listener that publishes them; nil for nobody.
+	Events *events.Bus
+	// LogLines has the lines of the log as events, which are published; nil if there is no exchange for them.
+	LogLines *events.Bus
 }
 
 // Server accepts AMQP connections. Make one with New, bind its listeners with Listen, let clients in with Serve, end it with Close.
@@ -31,6 +36,7 @@ type Server struct {
 	store   store.Store
 	users   *auth.Authenticator
 	log     *slog.Logger
+	events  *events.Bus
 	memory  *memory
 	budget  *queue.Budget // of what the queues keep in memory
 	replies replies
@@ -49,6 +55,7 @@ type Server struct {
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
 	registry    registry
+	globals     globals
 	admission   admission
 
 	mu          sync.Mutex // guards what follows
@@ -75,7 +82,7 @@ type listener struct {
 // the default one.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
-		started: time.Now(), options: o, store: d.Store, users: d.Users, log: d.Log,
+		started: time.Now(), options: o, store: d.Store, users: d.Users, log: d.Log, events: d.Events,
 		memory:      &memory{},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
@@ -85,9 +92,13 @@ func New(o Options, d Dependencies) (*Server, error) {
 	s.memory.limit.Store(o.MemoryLimit)
 	s.tuning.Store(&Tuning{ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: o.Heartbeat})
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
+	if err := s.loadGlobals(); err != nil {
+		return nil, err
+	}
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
 	}
+	s.announce(d)
 	s.users.OnDelete(s.userDeleted)
 	s.store.OnDurable(s.confirmDurable)
 	s.store.OnAlarm(s.diskAlarm)

@@ -3,12 +3,13 @@ package main
 import (
 	"leveret/auth"
 	"leveret/config"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 )
 
 // authOptions and serverOptions hand settings on to the packages that they are for, which know nothing of keys, files and flags.
-func authOptions(c config.Config, s store.Store) auth.Options {
+func authOptions(c config.Config, s store.Store, bus *events.Bus) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
 		Mechanisms:      c.AuthMechanisms,
@@ -26,6 +27,7 @@ func authOptions(c config.Config, s store.Store) auth.Options {
 		FailureLimit:      int(c.FailureLimit),
 		FailureInterval:   c.FailureInterval,
 		TrackSources:      c.TrackSources,
+		Events:            bus,
 	}
 }
 
@@ -49,6 +51,10 @@ func serverOptions(c config.Config, memoryLimit uint64) server.Options {
 	o.VHostMax, o.QueueMax, o.ExchangeMax = c.VHostMax, c.QueueMax, c.ExchangeMax
 	o.DefaultVHost, o.DefaultQueueType = c.DefaultVHost, c.DefaultQueueType
 	o.NodeName = c.Node()
+	o.LogExchange = c.LogExchange
+	if c.DefaultVHost != "" {
+		o.AnnounceVHost = c.DefaultVHost
+	}
 	o.Version = version
 	return o
 }

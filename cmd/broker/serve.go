@@ -14,6 +14,7 @@ import (
 
 	"leveret/auth"
 	"leveret/config"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 
@@ -107,6 +108,8 @@ type node struct {
 	store       store.Store
 	users       *auth.Authenticator
 	server      *server.Server
+	events      *events.Bus // what happens
+	logLines    *events.Bus // the lines of the log; nil if they go nowhere else
 	tls         *tlsListeners
 	memoryLimit uint64 // bytes from which publishers are held
 	web         webServers
@@ -121,7 +124,14 @@ func newNode(c config.Config, log *slog.Logger, level *slog.LevelVar) (*node, er
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount), stops: make(chan struct{}, 1), level: level}
+	n := &node{
+		config: c, log: log, store: s, events: events.New(), failed: make(chan error, webServerCount),
+		stops: make(chan struct{}, 1), level: level,
+	}
+	if c.LogExchange {
+		n.logLines = events.New()
+		n.log = slog.New(events.LogHandler(log.Handler(), n.logLines, c.LogFormat == "json"))
+	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStore())
 	}
@@ -133,7 +143,7 @@ func (n *node) open() (err error) {
 	if err := n.seed(); err != nil {
 		return err
 	}
-	users := authOptions(n.config, n.store)
+	users := authOptions(n.config, n.store, n.events)
 	if users.CheckPassword, err = n.config.CheckPassword(); err != nil {
 		return err
 	}
@@ -149,7 +159,9 @@ func (n *node) open() (err error) {
 	if n.tls.amqp != nil {
 		options.TLS = n.tls.amqp.config()
 	}
-	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
+	n.server, err = server.New(options, server.Dependencies{
+		Store: n.store, Users: n.users, Log: n.log, Events: n.events, LogLines: n.logLines,
+	})
 	if err == nil {
 		err = n.importDefinitions()
 	}
@@ -238,7 +250,10 @@ func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	n.tls.end()
-	err := errors.Join(n.server.Close(ctx), n.web.close(ctx), n.closeStore())
+	err := errors.Join(n.server.Close(ctx), n.web.close(ctx))
+	n.events.Close()
+	n.logLines.Close()
+	err = errors.Join(err, n.closeStore())
 	n.log.Info("stopped")
 	return err
 }

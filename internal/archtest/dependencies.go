@@ -25,7 +25,7 @@ var homes = []home{
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},
 	{module: "go.uber.org/goleak", tests: true},
 	{module: "golang.org/x/crypto", in: []string{"auth"}},
-	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store", "test/interop"}},
+	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store", "test"}},
 	{module: "golang.org/x/time", in: []string{"auth"}},
 	{module: "pgregory.net/rapid", tests: true},
 }
