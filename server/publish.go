@@ -34,6 +34,7 @@ type publisher struct {
 	gone      uint64    // messages for queues that had closed
 	refusals  []refusal // by queues that are full
 	origin    queue.Origin
+	half      bool        // a message may have come half
 	published bool        // something was published since the last look at the alarm
 	appended  bool        // and something into the log
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there

@@ -43,6 +43,8 @@ type Server struct {
 	unconfirmed unconfirmed
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
+	slow        slowLane
+	half        halfRead
 	stopping    atomic.Bool
 	started     time.Time    // where the clock of deliveries begins
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
@@ -77,6 +79,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		preparing:   make(preparing),
+		slow:        newSlowLane(),
 		stop:        make(chan struct{}),
 	}
 	s.memory.limit.Store(o.MemoryLimit)
@@ -241,6 +244,7 @@ func (s *Server) tend() {
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
+			s.endStalled(now)
 			s.vhosts.Range(func(_, v any) bool {
 				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
 					q.Tend()
