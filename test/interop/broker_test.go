@@ -19,8 +19,10 @@ var brokerBinary string
 
 // A broker is one broker process, or the foreign one that LEVERET_TEST_AMQP names.
 type broker struct {
-	addr    string // host:port of the AMQP listener
-	metrics string // host:port of the metrics listener, empty for a foreign broker
+	addr    string   // host:port of the AMQP listener
+	addrs   []string // all of them
+	secure  string   // host:port of the AMQP listener with TLS, empty if there is none
+	metrics string   // host:port of the metrics listener, empty for a foreign broker
 	dir     string
 	cmd     *exec.Cmd     // nil for a foreign broker
 	exited  chan struct{} // closed when the process ended; exitErr is set then
@@ -104,11 +106,15 @@ func (b *broker) awaitReady(file string) error {
 		if err != nil {
 			continue
 		}
-		var addresses struct{ AMQP, Metrics []string }
+		var addresses struct{ AMQP, AMQPS, Metrics []string }
 		if err := json.Unmarshal(text, &addresses); err != nil || len(addresses.AMQP) == 0 || len(addresses.Metrics) == 0 {
 			return fmt.Errorf("ready file %q: %w", text, err)
 		}
 		b.addr, b.metrics = addresses.AMQP[0], addresses.Metrics[0]
+		b.addrs = addresses.AMQP
+		if len(addresses.AMQPS) > 0 {
+			b.secure = addresses.AMQPS[0]
+		}
 		return nil
 	}
 }
