@@ -60,6 +60,16 @@ func (m Message) SetProperties(length int, index *PropertyIndex, published int64
 	binary.LittleEndian.PutUint64(m[8:], uint64(published))
 }
 
+// Resend fills in the head of a message under construction that is another one, published anew: the length of its properties, which are the same, and
+// the time in Unix milliseconds. Only the goroutine that builds it may call it.
+func (m Message) Resend(from Message, properties int, now int64) {
+	copy(m[:MessageHeadSize], from[:MessageHeadSize])
+	m[0] &^= messageDied | messageOneKey
+	m[2], m[3] = 0, 0
+	binary.LittleEndian.PutUint32(m[4:], uint32(properties))
+	binary.LittleEndian.PutUint64(m[8:], uint64(now))
+}
+
 // SetPublished changes the time of a message under construction, in Unix milliseconds. Only the goroutine that builds it may call it.
 func (m Message) SetPublished(now int64) { binary.LittleEndian.PutUint64(m[8:], uint64(now)) }
 

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"leveret/events"
 )
 
 // Options say how logins are checked and where users last.
@@ -19,9 +21,12 @@ type Options struct {
 	LoopbackUsers []string
 	// CheckPassword returns why a new password may not be used; nil admits all. See [MinPasswordLength] and [PasswordPattern].
 	CheckPassword func(password string) error
-	// DefaultUser, DefaultPassword and DefaultVHost make the first user, with the tag administrator and all permissions, when the
-	// storage holds no user at all. An empty DefaultUser makes none.
+	// DefaultUser, DefaultPassword and DefaultVHost make the first user when the storage holds no user at all. An empty DefaultUser makes
+	// none.
 	DefaultUser, DefaultPassword, DefaultVHost string
+	// DefaultTags and DefaultPermissions are the first user's.
+	DefaultTags        []string
+	DefaultPermissions Permissions
 	// AnonymousUser and AnonymousPassword are what ANONYMOUS logs in with, if that is among the mechanisms.
 	AnonymousUser, AnonymousPassword string
 	// CertificateName says which user a client's certificate stands for.
@@ -30,6 +35,8 @@ type Options struct {
 	// may fail ten times as often. One failure is forgiven in each FailureInterval.
 	FailureLimit    int
 	FailureInterval time.Duration
+	// Events are told what becomes of users and permissions; nil for nobody.
+	Events *events.Bus
 	// TrackSources counts logins by address and user too, for [Authenticator.AttemptsBySource].
 	TrackSources bool
 }
@@ -37,16 +44,18 @@ type Options struct {
 // DefaultOptions are those of a fresh broker: guest, with the password guest, from loopback only.
 func DefaultOptions() Options {
 	return Options{
-		Mechanisms:        []string{"PLAIN", "AMQPLAIN"},
-		LoopbackUsers:     []string{"guest"},
-		DefaultUser:       "guest",
-		DefaultPassword:   "guest",
-		DefaultVHost:      "/",
-		AnonymousUser:     "guest",
-		AnonymousPassword: "guest",
-		CertificateName:   CertificateName{From: FromDistinguishedName, AlternativeType: "dns"},
-		FailureLimit:      20,
-		FailureInterval:   time.Second,
+		Mechanisms:         []string{"PLAIN", "AMQPLAIN"},
+		LoopbackUsers:      []string{"guest"},
+		DefaultUser:        "guest",
+		DefaultPassword:    "guest",
+		DefaultVHost:       "/",
+		DefaultTags:        []string{"administrator"},
+		DefaultPermissions: AllPermissions(),
+		AnonymousUser:      "guest",
+		AnonymousPassword:  "guest",
+		CertificateName:    CertificateName{From: FromDistinguishedName, AlternativeType: "dns"},
+		FailureLimit:       20,
+		FailureInterval:    time.Second,
 	}
 }
 
@@ -60,6 +69,7 @@ type Authenticator struct {
 
 	attempts ledger
 	throttle throttle
+	loopback atomic.Pointer[[]string] // users that may come from a loopback address only
 }
 
 // New loads the users, and makes the default user when there is none.
@@ -76,6 +86,7 @@ func New(options Options) (*Authenticator, error) {
 		options:  options,
 		throttle: throttle{burst: options.FailureLimit, every: forgiveness(options.FailureInterval)},
 	}
+	a.SetLoopbackUsers(options.LoopbackUsers)
 	d, err := load(options.Storage)
 	if err != nil {
 		return nil, err
@@ -95,8 +106,8 @@ func (a *Authenticator) addDefaultUser() error {
 	return a.PutUser(Account{
 		Name:         a.options.DefaultUser,
 		PasswordHash: hash,
-		Tags:         []string{"administrator"},
-		Permissions:  map[string]Permissions{a.options.DefaultVHost: AllPermissions()},
+		Tags:         a.options.DefaultTags,
+		Permissions:  map[string]Permissions{a.options.DefaultVHost: a.options.DefaultPermissions},
 	})
 }
 
@@ -169,7 +180,7 @@ const decoyHash = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // admit holds the rules that are about the user and not about its proof.
 func (a *Authenticator) admit(name string, peer netip.Addr) error {
-	if slices.Contains(a.options.LoopbackUsers, name) && !peer.Unmap().IsLoopback() {
+	if slices.Contains(*a.loopback.Load(), name) && !peer.Unmap().IsLoopback() {
 		return &Refusal{User: name, Reason: "can only connect via localhost", LoopbackOnly: true}
 	}
 	return nil

@@ -67,6 +67,7 @@ func (a *Authenticator) change(name string, edit func(old *entry) (*entry, error
 	}
 	a.directory.Store(next)
 	a.version.Add(1)
+	a.tell(name, old.entries[name], e)
 	return nil
 }
 

@@ -35,6 +35,9 @@ type question struct {
 // check too, and checks anew when it has changed.
 func (r *Rights) Version() *atomic.Uint64 { return &r.auth.version }
 
+// User is the name of the user whose rights these are.
+func (r *Rights) User() string { return r.user }
+
 // Configure returns nil if the user may declare and delete the exchange or queue, else an [*amqp.Error] 403.
 func (r *Rights) Configure(kind amqp.ResourceKind, name string) error {
 	return r.check(amqp.Configure, kind, name)

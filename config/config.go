@@ -40,6 +40,8 @@ type Config struct {
 
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
+	// LogExchange gives the default virtual host an exchange, amq.rabbitmq.log, for the lines of the log.
+	LogExchange bool
 
 	Heartbeat        time.Duration // offered to clients, whole seconds; 0: none
 	FrameMax         uint32        // bytes, offered to clients; 0: no limit
@@ -47,7 +49,11 @@ type Config struct {
 	MaxMessageSize   int64         // bytes of a message's body, at most 512 MiB
 	TransactionMax   int64         // bytes of publishes that one transaction may hold until its commit
 	HandshakeTimeout time.Duration // from accept to connection.open
-	Memory           Watermark
+
+	ConsumerTimeout       time.Duration // that a delivery may take where neither consumer nor queue say; 0: any
+	ConsumerTimeoutAll    bool          // it holds for queues of every type, and not for quorum queues alone
+	ConsumerTimeoutCloses bool          // the channel is closed then, and not the consumer cancelled
+	Memory                Watermark
 
 	AuthMechanisms  []string             // offered to clients, in this order
 	CertificateName auth.CertificateName // which user a client's certificate stands for
@@ -60,6 +66,20 @@ type Config struct {
 	DefaultUser     string        // made at the first boot
 	DefaultPass     string
 	DefaultVHost    string
+
+	DefaultTags        []string         // of the default user
+	DefaultPermissions auth.Permissions // of the default user in the default virtual host
+	PasswordRule       string           // for new passwords: MinLengthRule, PatternRule, or empty for none
+	PasswordMinLength  int              // in bytes
+	PasswordPattern    string
+
+	ConnectionMax, ChannelMaxPerNode, ConsumerMaxPerChannel int // 0: no limit
+	VHostMax, QueueMax, ExchangeMax                         int // of the whole broker; 0: no limit
+
+	DefaultQueueType string // of queues that are declared without one
+	Definitions      string // file, or folder of files, that is imported at each start
+	DefinitionsFrom  string // where Definitions is: local_filesystem
+	SkipUnchanged    bool   // import them only if they differ from the last ones
 }
 
 // Watermark is the memory use from which publishers are held.
@@ -85,6 +105,7 @@ func Default() Config {
 		MaxMessageSize:      int64(clients.MaxMessageSize),
 		TransactionMax:      int64(clients.TransactionMax),
 		HandshakeTimeout:    clients.HandshakeTimeout,
+		ConsumerTimeout:     clients.ConsumerTimeout,
 		Memory:              Watermark{Relative: 0.6},
 		TLSHandshakeTimeout: clients.TLSHandshakeTimeout,
 		AuthMechanisms:      users.Mechanisms,
@@ -97,6 +118,11 @@ func Default() Config {
 		DefaultUser:         users.DefaultUser,
 		DefaultPass:         users.DefaultPassword,
 		DefaultVHost:        users.DefaultVHost,
+		DefaultTags:         users.DefaultTags,
+		DefaultPermissions:  users.DefaultPermissions,
+		PasswordMinLength:   8,
+		DefaultQueueType:    clients.DefaultQueueType,
+		DefinitionsFrom:     "local_filesystem",
 	}
 }
 
@@ -116,6 +142,7 @@ func (c Config) Validate() error {
 	}
 	complain(len(c.AMQPAddrs)+len(c.AMQPSAddrs) == 0, "no address to listen on: set listeners.tcp.default or listeners.ssl.default")
 	c.validateTLS(complain)
+	c.validateUsers(complain)
 	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
 	complain(c.MaxMessageSize < 1, "max_message_size = %d lets no message through", c.MaxMessageSize)
 	complain(c.FrameMax != 0 && c.FrameMax < minFrameMax, "frame_max = %d is under %d; 0 is no limit", c.FrameMax, minFrameMax)

@@ -85,6 +85,14 @@ func TestSettings(t *testing.T) {
 		{"heartbeat = 0", func(c config.Config) any { return c.Heartbeat }, time.Duration(0)},
 		{"heartbeat = 90s", func(c config.Config) any { return c.Heartbeat }, 90 * time.Second},
 		{"handshake_timeout = 1500", func(c config.Config) any { return c.HandshakeTimeout }, 1500 * time.Millisecond},
+		{"consumer_timeout = 1000", slow, time.Second},
+		{"consumer_timeout = 2h", slow, 2 * time.Hour},
+		{"consumer_timeout = 0", slow, time.Duration(0)},
+		{"consumer_timeout = undefined", slow, time.Duration(0)},
+		{"consumer_timeout = infinity", slow, time.Duration(0)},
+		{"consumer_timeout = false", slow, time.Duration(0)},
+		{"consumer_timeout_mode = channel", func(c config.Config) any { return c.ConsumerTimeoutAll }, true},
+		{"consumer_timeout_action = close-channel", func(c config.Config) any { return c.ConsumerTimeoutCloses }, true},
 		{"frame_max=0", func(c config.Config) any { return c.FrameMax }, uint32(0)},
 		{"channel_max = 65535", func(c config.Config) any { return c.ChannelMax }, uint16(65535)},
 		{"max_message_size = 64MB", func(c config.Config) any { return c.MaxMessageSize }, int64(64e6)},
@@ -118,6 +126,7 @@ func TestSettings(t *testing.T) {
 func amqp(c config.Config) any     { return c.AMQPAddrs }
 func metrics(c config.Config) any  { return c.MetricsAddr }
 func memory(c config.Config) any   { return c.Memory }
+func slow(c config.Config) any     { return c.ConsumerTimeout }
 func loopback(c config.Config) any { return c.LoopbackUsers }
 func pass(c config.Config) any     { return c.DefaultPass }
 
@@ -136,6 +145,9 @@ func TestErrorsTellWhere(t *testing.T) {
 		{"heartbeat = 1500ms", "is not a duration in units of 1s"},
 		{"heartbeat = -1", "is not a duration"},
 		{"heartbeat = 65536", "is more than 18h12m15s"},
+		{"consumer_timeout = -1", "is not a duration in units of 1ms"},
+		{"consumer_timeout_mode = classic", `"classic" is not one of quorum, channel`},
+		{"consumer_timeout_action = warn", `"warn" is not one of cancel, close-channel`},
 		{"channel_max = 65536", "65536 is not between 0 and 65535"},
 		{"channel_max = 1k", `"1k" is not a whole number`},
 		{"max_message_size = -1", "is not a size"},
@@ -182,7 +194,7 @@ func TestAllErrorsAreTold(t *testing.T) {
 }
 
 func TestForeignKeysWarn(t *testing.T) {
-	l := mustLoad(t, "cluster_formation.peer_discovery_backend = dns\nvhost_max = 10\nlog.file = false\n")
+	l := mustLoad(t, "cluster_formation.peer_discovery_backend = dns\nnet_ticktime = 10\nlog.file = false\n")
 	if len(l.Warnings) != 3 || !strings.HasSuffix(l.Warnings[0], "test.conf:1: cluster_formation.peer_discovery_backend has no effect here") {
 		t.Errorf("warnings %q", l.Warnings)
 	}

@@ -72,6 +72,22 @@ func duration(key string, unit, most time.Duration, at func(*Config) *time.Durat
 	return parsed(key, "", at, parse, func(d time.Duration) string { return strconv.FormatInt(int64(d/unit), 10) })
 }
 
+// offWords switch a timeout off, as 0 does: RabbitMQ's configuration in its two forms knows them.
+var offWords = []string{"undefined", "infinity", "false"}
+
+// timeout is a duration that may be switched off.
+func timeout(key string, unit, most time.Duration, at func(*Config) *time.Duration) setting {
+	s := duration(key, unit, most, at)
+	set := s.set
+	s.set = func(c *Config, name, value string) error {
+		if slices.Contains(offWords, value) {
+			value = "0"
+		}
+		return set(c, name, value)
+	}
+	return s
+}
+
 // share is the memory watermark as a share of the whole. Setting it takes back an absolute one from a place that counts less.
 func share(key string) setting {
 	return single(key, "",

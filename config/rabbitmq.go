@@ -6,15 +6,15 @@ import "strings"
 var rabbitMQKeys = strings.Fields(`
 	amqp1_0. auth_backends. auth_cache. auth_http. auth_ldap. auth_oauth2. aws.
 	background_gc_enabled background_gc_target_interval backing_queue_module
-	channel_max_per_node channel_operation_timeout channel_tick_interval classic_queue. cluster_formation. cluster_keepalive_interval
-	cluster_name cluster_partition_handling cluster_partition_handling. cluster_queue_limit cluster_tags. collect_statistics
-	collect_statistics_interval connection_max consumer_disconnected_timeout consumer_max_per_channel consumer_timeout
-	consumer_timeout_. credential_validator. credentials_obfuscation_fallback_secret
-	default_consumer_prefetch default_permissions. default_policies. default_limits. default_queue_type default_user_tags. default_users.
+	channel_operation_timeout channel_tick_interval classic_queue. cluster_formation. cluster_keepalive_interval
+	cluster_name cluster_partition_handling cluster_partition_handling. cluster_tags. collect_statistics
+	collect_statistics_interval consumer_disconnected_timeout
+	credentials_obfuscation_fallback_secret
+	default_consumer_prefetch default_policies. default_limits. default_users.
 	definitions. deprecated_features. disk_free_limit. disk_monitor_failure_retries disk_monitor_failure_retry_interval distribution.
-	erlang. exchange_max exchange_types. federation. fhc_read_buffering fhc_write_buffering file_handles_high_watermark
+	erlang. exchange_types. federation. fhc_read_buffering fhc_write_buffering file_handles_high_watermark
 	handshake_timeout_. hipe_compile initial_frame_max internal_user_default. kernel. lager. lazy_queue_explicit_gc_run_operation_threshold
-	limits. load_definitions log. management. management_agent. max_message_size_. memory_monitor_interval message_interceptors.
+	limits. log. management. management_agent. max_message_size_. memory_monitor_interval message_interceptors.
 	message_store_shutdown_timeout metadata_store. mirroring_flow_control mirroring_sync_batch_size mirroring_sync_max_throughput mnesia.
 	mqtt. msg_store_credit_disc_bound. msg_store_file_size_limit msg_store_index_module msg_store_shutdown_timeout net_ticktime node_tags.
 	num_acceptors. oauth2. password_hashing_module peer_discovery. persistent_queue. prevent_startup_if_node_was_reset
@@ -23,7 +23,7 @@ var rabbitMQKeys = strings.Fields(`
 	quorum_relaxed_checks_on_redeclaration quorum_tick_interval raft. reverse_dns_lookups runtime. secrets. session_max_per_connection
 	link_max_per_session shovel. ssl_allow_poodle_attack
 	ssl_options. stomp. stream. sysmon_handler. syslog. tcp_listen_options. topic_trie. total_memory_available_override_value
-	tracing. trace_vhosts. vhost_max vhost_restart_strategy vm_memory_calculation_strategy
+	tracing. trace_vhosts. vhost_restart_strategy vm_memory_calculation_strategy
 	vm_memory_high_watermark_paging_ratio web_amqp. web_mqtt. web_stomp.
 	listeners.quic. management_db_cache_multiplier
 `)

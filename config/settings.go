@@ -33,7 +33,7 @@ type assignment struct {
 // Config with its default, and a paragraph of the sample file, which a test asks for.
 var settings = slices.Concat(listenerSettings, tlsSettings("ssl_options", true, func(c *Config) *TLS { return &c.TLS }),
 	tlsSettings("management.ssl", false, func(c *Config) *TLS { return &c.HTTPTLS }),
-	tlsSettings("prometheus.ssl", false, func(c *Config) *TLS { return &c.MetricsTLS }), networkSettings, nodeSettings, loginSettings)
+	tlsSettings("prometheus.ssl", false, func(c *Config) *TLS { return &c.MetricsTLS }), networkSettings, nodeSettings, loginSettings, userSettings)
 
 // listenerSettings say where the broker listens.
 var listenerSettings = []setting{
@@ -73,12 +73,18 @@ var nodeSettings = []setting{
 		option[string]{"warn", "warn"}, option[string]{"error", "error"}),
 	choice("log.console.formatter", "log-format", func(c *Config) *string { return &c.LogFormat },
 		option[string]{"plaintext", "text"}, option[string]{"text", "text"}, option[string]{"json", "json"}),
+	toggle("log.exchange", func(c *Config) *bool { return &c.LogExchange }),
 	duration("heartbeat", time.Second, 65535*time.Second, func(c *Config) *time.Duration { return &c.Heartbeat }),
 	integer("frame_max", 0, 1<<31-1, func(c *Config) *uint32 { return &c.FrameMax }),
 	integer("channel_max", 0, 65535, func(c *Config) *uint16 { return &c.ChannelMax }),
 	size("max_message_size", func(c *Config) *int64 { return &c.MaxMessageSize }),
 	size("tx_max_bytes", func(c *Config) *int64 { return &c.TransactionMax }),
 	duration("handshake_timeout", time.Millisecond, time.Hour, func(c *Config) *time.Duration { return &c.HandshakeTimeout }),
+	timeout("consumer_timeout", time.Millisecond, 365*24*time.Hour, func(c *Config) *time.Duration { return &c.ConsumerTimeout }),
+	choice("consumer_timeout_mode", "", func(c *Config) *bool { return &c.ConsumerTimeoutAll },
+		option[bool]{"quorum", false}, option[bool]{"channel", true}),
+	choice("consumer_timeout_action", "", func(c *Config) *bool { return &c.ConsumerTimeoutCloses },
+		option[bool]{"cancel", false}, option[bool]{"close-channel", true}),
 	share("vm_memory_high_watermark.relative"),
 	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),
 }

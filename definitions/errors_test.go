@@ -48,10 +48,21 @@ func TestImportErrors(t *testing.T) {
 			`the queue name "` + strings.Repeat("n", 40) + `"... is longer than 255 bytes`},
 		{"queue type", `{"vhosts": [{"name": "v", "default_queue_type": "fast"}]}`, "fast is not a valid queue type"},
 		{"limit", `{"parameters": [{"vhost": "/", "component": "vhost-limits", "name": "limits", "value": {"n": 1}}]}`,
-			`Unrecognised terms [{<<"n">>,1}] in limits`},
+			"Validation failed\n\nUnrecognised terms [{<<\"n\">>,1}] in limits\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{"limit of a wrong type", `{"parameters": [{"vhost": "/", "component": "vhost-limits", "name": "limits", "value": {"max-queues": "x"}}]}`,
+			"Validation failed\n\nmax-queues should be a number, actually was <<\"x\">>\n (vhost: \"/\" / component: \"vhost-limits\" / key: \"limits\")"},
+		{"parameter of no component", `{"parameters": [{"vhost": "/", "component": "nonsense", "name": "n", "value": 1}]}`,
+			"Validation failed\n\ncomponent nonsense not found\n (vhost: \"/\" / component: \"nonsense\" / key: \"n\")"},
+		{"policy", `{"policies": [{"vhost": "/", "name": "bad", "pattern": ".*", "definition": {"max-length": -1}}]}`,
+			"Validation failed\n\n-1 is not a valid maximum length\n (vhost: \"/\" key: \"bad\")"},
+		{"policy without definition", `{"policies": [{"vhost": "/", "name": "bad", "pattern": ".*"}]}`,
+			"Validation failed\n\nKey \"definition\" not found in bad\n (vhost: \"/\" key: \"bad\")"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newRigWith(t, func(_ *server.Options, o *auth.Options) { o.CheckPassword = auth.MinPasswordLength(8); o.DefaultUser = "" })
+			r := newRigWith(t, func(_ *server.Options, o *auth.Options) {
+				o.CheckPassword = auth.MinPasswordLength(8)
+				o.DefaultUser = ""
+			})
 			if _, err := r.Users.SetUser(auth.UserUpdate{Name: "guest", Tags: []string{}}); err != nil {
 				t.Fatal(err)
 			}

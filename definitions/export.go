@@ -2,7 +2,6 @@ package definitions
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,9 +96,6 @@ func limitsOf(v *vhost.VHost) Limits { return orEmpty(v.Limits()) }
 
 // addVHost adds what is in a virtual host, under the name that its entries are to have.
 func (f *File) addVHost(v *vhost.VHost, name string) {
-	if limits := v.Limits(); limits != nil {
-		f.Parameters = append(f.Parameters, Parameter{name, limitsComponent, limitsName, limitsValue(limits)})
-	}
 	f.addPolicies(v, name)
 	v.Queues(func(q *queue.Queue) bool {
 		if o := q.Options(); !o.Exclusive {
@@ -159,24 +155,6 @@ func queueType(arguments amqp.Table) string {
 }
 
 const argQueueType = "x-queue-type"
-
-// The component and name under which the limits of a virtual host stand among its parameters.
-const (
-	limitsComponent = "vhost-limits"
-	limitsName      = "limits"
-)
-
-// limitsValue is the value of that parameter. No limits are an empty list, as in RabbitMQ.
-func limitsValue(limits vhost.Limits) json.RawMessage {
-	if len(limits) == 0 {
-		return json.RawMessage("[]")
-	}
-	raw, err := json.Marshal(limits)
-	if err != nil {
-		panic("BUG: limits that are no JSON: " + err.Error())
-	}
-	return raw
-}
 
 // sort puts the lists that come out of maps in order.
 func (f *File) sort() {

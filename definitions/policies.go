@@ -1,41 +1,187 @@
 package definitions
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 
+	"leveret/amqp"
 	"leveret/vhost"
 )
 
+// The components of parameters that stand elsewhere in a file, or are kept elsewhere.
+const (
+	policyComponent = "policy"
+	limitsComponent = "vhost-limits"
+	limitsName      = "limits"
+)
+
 // addPolicies adds the policies and parameters of a virtual host, under the name that its entries are to have.
-func (f *File) addPolicies(v *vhost.VHost, name string) {}
+func (f *File) addPolicies(v *vhost.VHost, name string) {
+	if limits := v.Limits(); limits != nil {
+		f.Parameters = append(f.Parameters, Parameter{name, limitsComponent, limitsName, limitsValue(limits)})
+	}
+	for _, p := range v.Parameters("") {
+		if p.Component != policyComponent {
+			f.Parameters = append(f.Parameters, Parameter{name, p.Component, p.Name, valueOf(p.Value)})
+		}
+	}
+	for _, p := range v.Policies() {
+		f.Policies = append(f.Policies, Policy{name, p.Name, p.Pattern, p.ApplyTo, valueOf(p.Definition), p.Priority})
+	}
+}
+
+// limitsValue is the value of the parameter that limits are. No limits are an empty list, as in RabbitMQ.
+func limitsValue(limits vhost.Limits) json.RawMessage {
+	if len(limits) == 0 {
+		return json.RawMessage("[]")
+	}
+	return valueOf(limits)
+}
+
+// valueOf writes a parameter's value, which came out of JSON.
+func valueOf(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("BUG: a parameter that is no JSON: " + err.Error())
+	}
+	return raw
+}
+
+// globals is what keeps the parameters of the whole broker.
+type globals interface {
+	SetGlobalParameter(name string, value any) (created bool, err error)
+	GlobalParameters() []vhost.Parameter
+}
 
 // globalParameters are those of the broker.
-func (b *Broker) globalParameters() []GlobalParameter { return []GlobalParameter{} }
+func (b *Broker) globalParameters() []GlobalParameter {
+	list := []GlobalParameter{}
+	kept, ok := any(b.Server).(globals)
+	if !ok {
+		return list
+	}
+	for _, p := range kept.GlobalParameters() {
+		list = append(list, GlobalParameter{p.Name, valueOf(p.Value)})
+	}
+	return list
+}
 
-func (b *Broker) importGlobalParameters(f *File) error { return nil }
-
-func (b *Broker) importPolicies(f *File) error { return nil }
-
-// importParameters sets the runtime parameters. The limits of virtual hosts are kept with these.
-func (b *Broker) importParameters(f *File) error {
-	for i := range f.Parameters {
-		p := &f.Parameters[i]
-		if _, err := b.vhost(p.VHost); err != nil {
-			return err
+func (b *Broker) importGlobalParameters(f *File) error {
+	kept, ok := any(b.Server).(globals)
+	if !ok && len(f.GlobalParameters) > 0 {
+		b.Log.Warn("definitions: global parameters are skipped", "count", len(f.GlobalParameters))
+		return nil
+	}
+	for _, p := range f.GlobalParameters {
+		value, err := decodeValue(p.Value)
+		if err == nil {
+			_, err = kept.SetGlobalParameter(p.Name, value)
 		}
-		if p.Component == limitsComponent {
-			if err := b.importLimits(p); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (b *Broker) importLimits(p *Parameter) error {
-	var limits Limits
-	if err := json.Unmarshal(p.Value, &limits); err != nil {
-		return refusedf("Validation failed\n\n%v\n (vhost: \"%s\" / component: \"%s\" / key: \"%s\")", err, p.VHost, p.Component, p.Name)
+// decodeValue reads a parameter's value; numbers keep their text.
+func decodeValue(raw json.RawMessage) (value any, err error) {
+	if raw == nil {
+		return nil, nil
 	}
-	return b.Server.SetVHostLimits(p.VHost, vhost.Limits(limits))
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
+}
+
+// importPolicies sets the ordinary policies.
+func (b *Broker) importPolicies(f *File) error {
+	for i := range f.Policies {
+		p := &f.Policies[i]
+		v, err := b.vhost(p.VHost)
+		if err != nil {
+			return err
+		}
+		fields, err := p.fields()
+		if err == nil {
+			_, err = v.SetParameter(policyComponent, p.Name, fields)
+		}
+		if err != nil {
+			return invalid(err, fmt.Sprintf("vhost: %q key: %q", p.VHost, p.Name))
+		}
+	}
+	return nil
+}
+
+// fields are the policy as the value of a parameter. What the file leaves out is left out here.
+func (p *Policy) fields() (map[string]any, error) {
+	fields := map[string]any{"pattern": p.Pattern, "priority": int64(p.Priority)}
+	if p.ApplyTo != "" {
+		fields["apply-to"] = p.ApplyTo
+	}
+	if p.Definition != nil {
+		definition, err := decodeValue(p.Definition)
+		if err != nil {
+			return nil, err
+		}
+		fields["definition"] = definition
+	}
+	return fields, nil
+}
+
+// importParameters sets the runtime parameters. The limits of virtual hosts and operator policies are among them.
+func (b *Broker) importParameters(f *File) error {
+	for i := range f.Parameters {
+		p := &f.Parameters[i]
+		v, err := b.vhost(p.VHost)
+		if err != nil {
+			return err
+		}
+		value, err := decodeValue(p.Value)
+		switch {
+		case err != nil:
+		case p.Component == limitsComponent:
+			err = b.setLimits(p.VHost, value)
+		default:
+			_, err = v.SetParameter(p.Component, p.Name, value)
+		}
+		if err != nil {
+			return invalid(err, fmt.Sprintf("vhost: %q / component: %q / key: %q", p.VHost, p.Component, p.Name))
+		}
+	}
+	return nil
+}
+
+// setLimits sets the limits of a virtual host. An empty list stands for an empty object.
+func (b *Broker) setLimits(name string, value any) error {
+	limits := vhost.Limits{}
+	fields, ok := value.(map[string]any)
+	if list, empty := value.([]any); !ok && !(empty && len(list) == 0) {
+		return amqp.Invalid(fmt.Sprintf("limits should be an object, actually was %s", amqp.FormatTerm(value)))
+	}
+	for key, value := range fields {
+		if !slices.Contains(vhost.LimitNames(), key) {
+			return amqp.Invalid(fmt.Sprintf("Unrecognised terms [{<<\"%s\">>,%s}] in limits", key, amqp.FormatTerm(value)))
+		}
+		number, _ := value.(json.Number)
+		n, err := number.Int64()
+		if err != nil {
+			return amqp.Invalid(fmt.Sprintf("%s should be a number, actually was %s", key, amqp.FormatTerm(value)))
+		}
+		limits[key] = n
+	}
+	return b.Server.SetVHostLimits(name, limits)
+}
+
+// invalid says which policy or parameter an error is about, if it is about what the file says of it.
+func invalid(err error, about string) error {
+	var wrong *amqp.ValidationError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return &Refusal{Text: wrong.Error() + " (" + about + ")", cause: err}
 }

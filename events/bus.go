@@ -102,6 +102,9 @@ func (b *Bus) Dropped() uint64 { return b.dropped.Load() }
 
 // Close ends the bus: events that wait are still told, later ones are not. It returns when the listeners have had the last one.
 func (b *Bus) Close() {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()

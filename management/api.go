@@ -29,12 +29,12 @@ type Options struct {
 	OriginMaxAge time.Duration
 	// Listeners are the addresses that the broker listens on, asked for at each request that shows them.
 	Listeners func() []Listener
-	// MemoryLimit is from how many bytes on publishers are held, 0: never.
-	MemoryLimit uint64
 	// DataDir is where the broker keeps its data, empty if nowhere.
 	DataDir string
 	// Certificates are those of the TLS listeners, asked for at each request that looks at them.
 	Certificates func() []*tls.Certificate
+	// Control does what is not the server's; nil: those operations are refused.
+	Control Control
 	// Settings are the effective settings, as lines of a configuration file; nil for none.
 	Settings func() string
 }

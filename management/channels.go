@@ -148,7 +148,9 @@ func (a *API) consumer(s *server.ConsumerStatus) object {
 	peerHost, peerPort := addressParts(s.Peer)
 	active, status := true, "up"
 	if opts.SingleActiveConsumer {
-		status = "single_active"
+		if active, status = s.Consumer == s.Queue.Active(), "single_active"; !active {
+			status = "waiting"
+		}
 	}
 	return object{
 		{"consumer_tag", s.Tag}, {"queue", object{{"name", opts.Name}, {"vhost", opts.VHost}}}, {"exclusive", s.Exclusive},

@@ -242,15 +242,13 @@ func (view *queueView) exclusiveTag(q queueIn) any {
 // activeTag is the tag of the single active consumer, null if there is none.
 func (view *queueView) activeTag(q queueIn) any {
 	for _, c := range view.consumers[q.Queue] {
-		if q.Options().SingleActiveConsumer && view.isActive(&c) {
+		if c.Consumer == q.Active() {
 			return c.Tag
 		}
 	}
 	return nil
 }
 
-// isActive tells whether the queue delivers to the consumer.
-func (view *queueView) isActive(*server.ConsumerStatus) bool { return true }
 
 // holders adds the consumers.
 func (view *queueView) holders(o object, q queueIn) object {

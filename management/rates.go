@@ -49,6 +49,9 @@ func (r *rates) note(now time.Time, key any, values []uint64) {
 		}
 		s = new(series)
 		r.series[key] = s
+		if r.round > 1 { // it is new, and so what it counted it did since the last look
+			s.samples = []sample{{now.Add(-sampleInterval), make([]uint64, len(values))}}
+		}
 	}
 	s.seen = r.round
 	limit := rateSamples

@@ -47,7 +47,8 @@ func (l level) String() string {
 func routes() []route {
 	return slices.Concat(
 		generalRoutes, nodeRoutes, connectionRoutes, channelRoutes, exchangeRoutes, queueRoutes, messageRoutes, bindingRoutes,
-		vhostRoutes, limitRoutes, userRoutes, permissionRoutes, policyRoutes, parameterRoutes, globalRoutes, linkRoutes, definitionRoutes, healthRoutes, clusterRoutes,
+		vhostRoutes, limitRoutes, userRoutes, permissionRoutes, policyRoutes, parameterRoutes, globalRoutes, linkRoutes, definitionRoutes,
+		healthRoutes, clusterRoutes, controlledRoutes, controlRoutes,
 	)
 }
 

@@ -15,7 +15,9 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 	sum := []Queue{n.sum()}
 	writeAll(e, queues, all, sum, nil)
 	writeAll(e, ofChannels, all, sum, nil)
-	writeAll(e, ofConnections, all, []Node{n}, nil)
+	writeAll(e, channels, all, []Channel{n.Channels}, nil)
+	writeAll(e, connections, all, []Connection{n.Connections}, nil)
+	writeAll(e, exchanges, all, []Exchange{{Published: n.Published}}, nil)
 	h.whole(e, &n)
 }
 
@@ -32,10 +34,11 @@ func (h *handler) whole(e *exposition, n *Node) {
 	one := []Node{*n}
 	writeAll(e, node, all, one, nil)
 	writeAll(e, h.process, all, one, nil)
-	writeAll(e, logins, all, one, protocol)
+	writeAll(e, logins, all, n.Logins, loginLabels(n.Logins))
 	writeAll(e, global, all, one, protocol)
 	ofTypes := labelsOf(n.QueueTypes, func(q *Queue) labels { return labelled("protocol", "amqp091", "queue_type", typeLabel(q.Type)) })
 	writeAll(e, byType, all, n.QueueTypes, ofTypes)
+	e.writeDeaths(n)
 	e.writeDropped(n)
 	e.gathered(h.library.Gather())
 }
@@ -47,6 +50,11 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		of, info := queueLabels(list)
 		writeAll(e, queues, group, list, of)
 		write(e, column[Queue]{e.prefix + "queue_info", "1 for each queue, with its type", gauge, func(*Queue) float64 { return 1 }}, list, info)
+	}
+	if wantsAny(exchanges, group) {
+		list := h.source.Exchanges()
+		of, _ := exchangeLabels(list)
+		writeAll(e, exchanges, group, list, of)
 	}
 	if wantsAny(channels, group) {
 		list := h.source.Channels()
@@ -60,6 +68,20 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 	}
 }
 
+// writeDeaths writes what died, by type of queue and what became of it.
+func (e *exposition) writeDeaths(n *Node) {
+	types := slices.Concat(n.QueueTypes, n.QueueTypes)
+	var of []labels
+	for i := range types {
+		strategy := "at_most_once"
+		if i >= len(n.QueueTypes) {
+			types[i].DeadLettered, strategy = types[i].Dropped, "disabled"
+		}
+		of = append(of, labelled("dead_letter_strategy", strategy, "queue_type", typeLabel(types[i].Type)))
+	}
+	writeAll(e, deaths, all, types, of)
+}
+
 // detailed answers for the families that are asked for, and tells nothing but who the broker is when there are none. Queues can be narrowed
 // down to a virtual host and to one queue.
 func (h *handler) detailed(e *exposition, r *http.Request) {
@@ -69,9 +91,9 @@ func (h *handler) detailed(e *exposition, r *http.Request) {
 	h.objects(e, group, queue)
 	if wantsAny(exchangeNames, group) || wantsAny(exchangeBindings, group) {
 		list := h.source.Exchanges()
-		of := exchangeLabels(list)
-		writeAll(e, exchangeNames, group, list, of)
-		writeAll(e, exchangeBindings, group, list, of)
+		_, info := exchangeLabels(list)
+		writeAll(e, exchangeNames, group, list, info)
+		writeAll(e, exchangeBindings, group, list, info)
 	}
 	if wantsAny(vhosts, group) {
 		list := slices.Sorted(slices.Values(h.source.VHosts()))
@@ -81,7 +103,7 @@ func (h *handler) detailed(e *exposition, r *http.Request) {
 		one := []Node{h.source.Node()}
 		writeAll(e, node, group, one, nil)
 		writeAll(e, h.process, group, one, nil)
-		writeAll(e, logins, group, one, protocol)
+		writeAll(e, logins, group, one[0].Logins, loginLabels(one[0].Logins))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // node are the families of the broker as a whole. Groups without a name of RabbitMQ's are not in /metrics/detailed.
 var node = []group[Node]{
-	{"", present}, {"node_metrics", nodeLimits}, {"node_persister_metrics", persister}, {"connection_churn_metrics", churn}, {"", published}, {"", alarms},
+	{"", present}, {"node_coarse_metrics", nodeFree}, {"node_metrics", nodeLimits}, {"node_persister_metrics", persister}, {"connection_churn_metrics", churn}, {"", published}, {"", alarms},
 }
 
 // present are the families of what is there now.
@@ -21,10 +21,20 @@ var present = []column[Node]{
 	{"rabbitmq_unreachable_cluster_peers_count", "Peers of the cluster that can't be reached", gauge, func(*Node) float64 { return 0 }},
 	{"leveret_connections_blocked", "Connections whose publishes are held back", gauge, func(n *Node) float64 { return float64(n.Blocked) }},
 	{"leveret_store_disk_bytes", "Disk space that messages take", gauge, func(n *Node) float64 { return float64(n.StoreBytes) }},
+	{"leveret_oldest_message_age_seconds", "Age of the oldest message at the head of a queue", gauge, func(n *Node) float64 { return n.OldestAge }},
+	{"leveret_oldest_unacked_age_seconds", "Time since the oldest delivery that is not settled", gauge, func(n *Node) float64 { return n.OldestUnackedAge }},
+	{"leveret_channel_unacked_max", "Unacked messages of the channel that holds most", gauge, func(n *Node) float64 { return float64(n.MostUnacked) }},
+	{"leveret_queues_unattended", "Queues with messages and without consumers", gauge, func(n *Node) float64 { return float64(n.Unattended) }},
+	{"leveret_deliveries_timed_out_total", "Deliveries taken back from clients that took too long", counter, func(n *Node) float64 { return float64(n.TimedOut) }},
 	{"leveret_store_unsynced_bytes", "Written to the log and not yet durable", gauge, func(n *Node) float64 { return float64(n.UnsyncedBytes) }},
 }
 
+var nodeFree = []column[Node]{
+	{"rabbitmq_disk_space_available_bytes", "Bytes that the data folder's disk has left", gauge, func(n *Node) float64 { return float64(n.DiskFree) }},
+}
+
 var nodeLimits = []column[Node]{
+	{"rabbitmq_disk_space_available_limit_bytes", "Free disk below which publishers are held", gauge, func(n *Node) float64 { return float64(n.DiskLimit) }},
 	{"rabbitmq_resident_memory_limit_bytes", "Memory from which publishers are held", gauge, func(n *Node) float64 { return float64(n.MemoryLimit) }},
 }
 
@@ -60,17 +70,17 @@ var alarms = []column[Node]{
 	{"rabbitmq_alarms_free_disk_space_watermark", "1 while publishers are held for lack of disk space", untyped, func(n *Node) float64 { return flag(n.DiskAlarm) }},
 }
 
-// ofConnections are shown as sums alone.
-var ofConnections = []group[Node]{{"", []column[Node]{
-	{"rabbitmq_connection_channels", "Open channels of all connections", gauge, func(n *Node) float64 { return float64(n.ChannelCount) }},
+// logins are by protocol.
+var logins = []group[Logins]{{"auth_attempt_metrics", []column[Logins]{
+	{"rabbitmq_auth_attempts_total", "Logins tried", counter, func(l *Logins) float64 { return float64(l.Tried) }},
+	{"rabbitmq_auth_attempts_succeeded_total", "Logins that succeeded", counter, func(l *Logins) float64 { return float64(l.Tried - l.Failed) }},
+	{"rabbitmq_auth_attempts_failed_total", "Logins refused", counter, func(l *Logins) float64 { return float64(l.Failed) }},
 }}}
 
-// logins are by protocol.
-var logins = []group[Node]{{"auth_attempt_metrics", []column[Node]{
-	{"rabbitmq_auth_attempts_total", "Logins tried", counter, func(n *Node) float64 { return float64(n.LoginsTried) }},
-	{"rabbitmq_auth_attempts_succeeded_total", "Logins that succeeded", counter, func(n *Node) float64 { return float64(n.LoginsTried - n.LoginsFailed) }},
-	{"rabbitmq_auth_attempts_failed_total", "Logins refused", counter, func(n *Node) float64 { return float64(n.LoginsFailed) }},
-}}}
+// loginLabels are the protocols.
+func loginLabels(list []Logins) []labels {
+	return labelsOf(list, func(l *Logins) labels { return labelled("protocol", l.Protocol) })
+}
 
 // global are by protocol too.
 var global = []group[Node]{{"", []column[Node]{
@@ -79,6 +89,7 @@ var global = []group[Node]{{"", []column[Node]{
 	{"rabbitmq_global_messages_confirmed_total", "Messages confirmed", counter, func(n *Node) float64 { return float64(n.Confirmed) }},
 	{"rabbitmq_global_messages_unroutable_returned_total", "Messages returned", counter, func(n *Node) float64 { return float64(n.Returned) }},
 	{"rabbitmq_global_messages_unroutable_dropped_total", "Messages dropped as unroutable", counter, func(n *Node) float64 { return float64(n.Unroutable) }},
+	{"rabbitmq_global_publishers", "Channels that have published", gauge, func(n *Node) float64 { return float64(n.Publishers) }},
 	{"rabbitmq_global_consumers", "Consumers", gauge, func(n *Node) float64 { return float64(n.ConsumerCount) }},
 }}}
 

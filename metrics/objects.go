@@ -10,6 +10,8 @@ var channels = []group[Channel]{{"channel_metrics", []column[Channel]{
 	{"rabbitmq_channel_consumers", "Consumers", gauge, func(c *Channel) float64 { return float64(c.Consumers) }},
 	{"rabbitmq_channel_messages_unacked", "Messages delivered and not yet settled", gauge, func(c *Channel) float64 { return float64(c.Unacked) }},
 	{"rabbitmq_channel_messages_unconfirmed", "Messages published and not yet confirmed", gauge, func(c *Channel) float64 { return float64(c.Unconfirmed) }},
+	{"rabbitmq_channel_messages_uncommitted", "Messages published in a transaction", gauge, func(c *Channel) float64 { return float64(c.Uncommitted) }},
+	{"rabbitmq_channel_acks_uncommitted", "Acks in a transaction", gauge, func(c *Channel) float64 { return float64(c.AcksUncommitted) }},
 	{"rabbitmq_consumer_prefetch", "Prefetch of new consumers", gauge, func(c *Channel) float64 { return float64(c.Prefetch) }},
 }}}
 
@@ -27,6 +29,11 @@ var connections = []group[Connection]{
 	}},
 }
 
+// exchanges are the families of exchanges.
+var exchanges = []group[Exchange]{{"exchange_metrics", []column[Exchange]{
+	{"rabbitmq_exchange_messages_published_total", "Messages that came to the exchange", counter, func(x *Exchange) float64 { return float64(x.Published) }},
+}}}
+
 // exchangeNames and exchangeBindings are of the cluster and not of the node, so their names don't differ in /metrics/detailed.
 var (
 	exchangeNames = []group[Exchange]{{"exchange_names", []column[Exchange]{
@@ -40,6 +47,26 @@ var (
 	}}}
 )
 
+// Add adds another channel's numbers; the prefetch of a sum is the sum of all.
+func (c *Channel) Add(other *Channel) {
+	c.Consumers += other.Consumers
+	c.Unacked += other.Unacked
+	c.Unconfirmed += other.Unconfirmed
+	c.Uncommitted += other.Uncommitted
+	c.AcksUncommitted += other.AcksUncommitted
+	c.Prefetch += other.Prefetch
+}
+
+// Add adds another connection's numbers. Those of connections that are gone are not in the sum.
+func (c *Connection) Add(other *Connection) {
+	c.ReceivedBytes += other.ReceivedBytes
+	c.SentBytes += other.SentBytes
+	c.Reads += other.Reads
+	c.Writes += other.Writes
+	c.PendingBytes += other.PendingBytes
+	c.Channels += other.Channels
+}
+
 // RabbitMQ has the label "channel" on connections too.
 
 func channelLabels(list []Channel) []labels {
@@ -52,9 +79,11 @@ func connectionLabels(list []Connection) []labels {
 	return labelsOf(list, func(c *Connection) labels { return labelled("channel", c.ID) })
 }
 
-func exchangeLabels(list []Exchange) []labels {
+// exchangeLabels are those of the metrics, and of what tells of the type.
+func exchangeLabels(list []Exchange) (of, info []labels) {
 	slices.SortFunc(list, func(a, b Exchange) int { return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Name, b.Name)) })
-	return labelsOf(list, func(x *Exchange) labels { return labelled("exchange", x.Name, "type", x.Type, "vhost", x.VHost) })
+	of = labelsOf(list, func(x *Exchange) labels { return labelled("exchange", x.Name, "vhost", x.VHost) })
+	return of, labelsOf(list, func(x *Exchange) labels { return labelled("exchange", x.Name, "type", x.Type, "vhost", x.VHost) })
 }
 
 func labelsOf[T any](list []T, of func(*T) labels) []labels {

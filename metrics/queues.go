@@ -26,6 +26,7 @@ var queueConsumers = []column[Queue]{
 }
 
 var queueContents = []column[Queue]{
+	{"rabbitmq_queue_messages_ready_bytes", "Bytes in the bodies of ready messages", gauge, func(q *Queue) float64 { return float64(q.ReadyBytes) }},
 	{"rabbitmq_queue_process_memory_bytes", "Memory that the queue takes", gauge, func(q *Queue) float64 { return float64(q.MemoryBytes) }},
 }
 
@@ -41,6 +42,12 @@ var queueDeliveries = []column[Queue]{
 
 // queueOurs are what RabbitMQ has no name for, or only with a label for each channel.
 var queueOurs = []column[Queue]{
+	{"leveret_queue_oldest_message_age_seconds", "Time that the message at the head has waited", gauge, func(q *Queue) float64 { return q.OldestAge }},
+	{"leveret_queue_oldest_unacked_age_seconds", "Time since the oldest delivery that is not settled", gauge, func(q *Queue) float64 { return q.OldestUnackedAge }},
+	{"leveret_queue_channel_unacked_max", "Unacked messages of the channel that holds most", gauge, func(q *Queue) float64 { return float64(q.MostUnacked) }},
+	{"leveret_queue_unattended", "1 for a queue with messages and without consumers", gauge, func(q *Queue) float64 { return float64(q.Unattended) }},
+	{"leveret_queue_messages_dead_lettered_total", "Messages that went on to a dead letter exchange", counter, func(q *Queue) float64 { return q.DeadLettered.sum() }},
+	{"leveret_queue_messages_dropped_total", "Messages that died for good", counter, func(q *Queue) float64 { return q.Dropped.sum() }},
 	{"leveret_queue_messages_published_total", "Messages put into the queue", counter, func(q *Queue) float64 { return float64(q.Published) }},
 	{"leveret_queue_messages_requeued_total", "Messages that went back to their queue", counter, func(q *Queue) float64 { return float64(q.Requeued) }},
 	{"leveret_queue_messages_rejected_total", "Messages rejected without requeue", counter, func(q *Queue) float64 { return float64(q.Rejected) }},
@@ -49,8 +56,6 @@ var queueOurs = []column[Queue]{
 
 // ofChannels are the same numbers under the names that RabbitMQ has for what channels did. They are shown as sums alone.
 var ofChannels = []group[Queue]{{"", []column[Queue]{
-	{"rabbitmq_channel_consumers", "Consumers of all channels", gauge, func(q *Queue) float64 { return float64(q.Consumers) }},
-	{"rabbitmq_channel_messages_unacked", "Messages delivered and not yet settled", gauge, func(q *Queue) float64 { return float64(q.Unacked) }},
 	{"rabbitmq_channel_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
 	{"rabbitmq_channel_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
 	{"rabbitmq_channel_messages_redelivered_total", "Deliveries of messages that were delivered before", counter, func(q *Queue) float64 { return float64(q.Redelivered) }},
@@ -73,6 +78,23 @@ var byType = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_global_messages_acknowledged_total", "Messages acknowledged", counter, func(q *Queue) float64 { return float64(q.Acked) }},
 }}}
 
+// deaths are the totals that RabbitMQ labels with the type of queue and what it does with dead messages.
+var deaths = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_global_messages_dead_lettered_rejected_total", "Messages that died because a consumer rejected them", counter, func(q *Queue) float64 { return float64(q.DeadLettered.Rejected) }},
+	{"rabbitmq_global_messages_dead_lettered_expired_total", "Messages that died because their time was up", counter, func(q *Queue) float64 { return float64(q.DeadLettered.Expired) }},
+	{"rabbitmq_global_messages_dead_lettered_maxlen_total", "Messages that died because the queue was too long", counter, func(q *Queue) float64 { return float64(q.DeadLettered.TooLong) }},
+	{"rabbitmq_global_messages_dead_lettered_delivery_limit_total", "Messages that died because they came back too often", counter, func(q *Queue) float64 { return float64(q.DeadLettered.DeliveryLimit) }},
+}}}
+
+func (d *Deaths) sum() float64 { return float64(d.Rejected + d.Expired + d.TooLong + d.DeliveryLimit) }
+
+func (d *Deaths) add(other *Deaths) {
+	d.Rejected += other.Rejected
+	d.Expired += other.Expired
+	d.TooLong += other.TooLong
+	d.DeliveryLimit += other.DeliveryLimit
+}
+
 // delivered is all that left the queue towards a client.
 func (q *Queue) delivered() float64 {
 	return float64(q.DeliveredManualAck + q.DeliveredAutoAck + q.GotManualAck + q.GotAutoAck)
@@ -83,7 +105,12 @@ func (q *Queue) Add(other *Queue) {
 	q.Ready += other.Ready
 	q.Unacked += other.Unacked
 	q.Consumers += other.Consumers
+	q.ReadyBytes += other.ReadyBytes
 	q.MemoryBytes += other.MemoryBytes
+	q.OldestAge = max(q.OldestAge, other.OldestAge)
+	q.OldestUnackedAge = max(q.OldestUnackedAge, other.OldestUnackedAge)
+	q.MostUnacked = max(q.MostUnacked, other.MostUnacked)
+	q.Unattended += other.Unattended
 	q.Published += other.Published
 	q.DeliveredManualAck += other.DeliveredManualAck
 	q.DeliveredAutoAck += other.DeliveredAutoAck
@@ -95,6 +122,8 @@ func (q *Queue) Add(other *Queue) {
 	q.Requeued += other.Requeued
 	q.Rejected += other.Rejected
 	q.Purged += other.Purged
+	q.DeadLettered.add(&other.DeadLettered)
+	q.Dropped.add(&other.Dropped)
 }
 
 // queueLabels sorts queues by virtual host and name, and returns their labels, those of the metrics and those of the info about each.

@@ -23,27 +23,43 @@ type Source interface {
 type Node struct {
 	ConnectionCount, ChannelCount, ConsumerCount, QueueCount uint64
 
-	Blocked                uint64 // connections whose publishes are held back by an alarm
-	MemoryAlarm, DiskAlarm bool   // publishers are held
-	MemoryLimit            uint64 // bytes from which the memory alarm is on, 0 for none
-	StoreBytes             uint64 // of disk that messages take
-	UnsyncedBytes          uint64 // written to the log and not yet durable
+	Publishers             uint64  // channels that have published
+	Blocked                uint64  // connections whose publishes are held back by an alarm
+	MemoryAlarm, DiskAlarm bool    // publishers are held
+	MemoryLimit            uint64  // bytes from which the memory alarm is on, 0 for none
+	DiskFree, DiskLimit    uint64  // bytes that the data folder's disk has left, and below which the disk alarm is on
+	StoreBytes             uint64  // of disk that messages take
+	UnsyncedBytes          uint64  // written to the log and not yet durable
+	OldestAge              float64 // seconds that the oldest message of those at the head of their queues has waited
+	OldestUnackedAge       float64 // seconds since the oldest delivery that is not settled
+	MostUnacked            uint64  // of the channel that holds most
+	Unattended             uint64  // queues with messages and without consumers
 
 	ConnectionsOpened, ConnectionsClosed uint64
 	ChannelsOpened, ChannelsClosed       uint64
-	LoginsTried, LoginsFailed            uint64
+	Logins                               []Logins
 	Published                            uint64 // messages taken from publishers
 	Confirmed, Returned                  uint64
 	Unroutable                           uint64            // dropped: no queue wanted them and the publisher did not ask for them back
 	Dropped                              map[string]uint64 // further messages dropped, by reason
+	TimedOut                             uint64            // deliveries taken back from clients that took too long
 	Syncs, Reads, ReadBytes              uint64            // of the store
 	RecordsWritten, WrittenBytes         uint64            // to its log
 	DamagedRecords                       uint64            // found in the store
 
 	// QueueTypes sums up all queues of a type ("classic", ...). Totals include what queues did that are gone.
 	QueueTypes []Queue
+	// Channels and Connections are sums over all that are open.
+	Channels    Channel
+	Connections Connection
 	// Memory is bytes by what takes them.
 	Memory map[string]uint64
+}
+
+// Logins counts those of one protocol.
+type Logins struct {
+	Protocol      string // as RabbitMQ's labels have it: amqp091, http
+	Tried, Failed uint64
 }
 
 // Queue is one queue's numbers, or a sum over queues.
@@ -51,27 +67,38 @@ type Queue struct {
 	VHost, Name, Type string
 
 	Ready, Unacked, Consumers uint64
-	MemoryBytes               uint64 // that ready messages take, bookkeeping included
+	ReadyBytes                uint64  // of bodies
+	MemoryBytes               uint64  // that ready messages take, bookkeeping included
+	OldestAge                 float64 // seconds that the message at the head has waited; of a sum, the greatest
+	OldestUnackedAge          float64 // seconds since the oldest delivery that is the oldest of its channel; likewise
+	MostUnacked               uint64  // of those channels, the most that one holds; likewise
+	Unattended                uint64  // 1 for a queue with messages and without consumers
 
 	Published                            uint64 // copies put into the queue
 	DeliveredManualAck, DeliveredAutoAck uint64 // to consumers
 	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
 	Redelivered, Acked                   uint64
 	Requeued, Rejected, Purged           uint64
+
+	DeadLettered, Dropped Deaths // that went to another queue, or nowhere
 }
+
+// Deaths are messages that left their queue without an ack, by reason.
+type Deaths struct{ Rejected, Expired, TooLong, DeliveryLimit uint64 }
 
 // Exchange is one exchange's numbers.
 type Exchange struct {
 	VHost, Name, Type string
 	Bindings          uint64 // with the exchange as their source
+	Published         uint64 // messages that came to it
 }
 
 // Channel is one channel's numbers, or a sum. The ID stays the same for the life of the channel.
 type Channel struct {
-	ID                 string
-	Consumers, Unacked uint64
-	Unconfirmed        uint64
-	Prefetch           uint64
+	ID                                        string
+	Consumers, Unacked                        uint64
+	Unconfirmed, Uncommitted, AcksUncommitted uint64
+	Prefetch                                  uint64
 }
 
 // Connection is one connection's numbers, or a sum. The ID stays the same for the life of the connection.

@@ -215,7 +215,7 @@ func (b *fakeBroker) declare(s *fakeSession, m *amqp.QueueDeclare) {
 		b.declared++
 		b.queues[m.Queue] = &fakeQueue{durable: m.Durable, arguments: m.Arguments}
 	}
-	s.send(1, &amqp.QueueDeclareOk{Queue: m.Queue})
+	s.send(1, &amqp.QueueDeclareOk{Queue: m.Queue, MessageCount: uint32(len(b.queues[m.Queue].messages))})
 }
 
 func (s *fakeSession) publish() error {

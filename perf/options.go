@@ -3,6 +3,7 @@ package perf
 import (
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"leveret/amqp"
@@ -33,6 +34,8 @@ type Options struct {
 	Persistent, Mandatory bool
 	// Window is how many messages a producer leaves unconfirmed; 0 switches confirms off.
 	Window int
+	// ConfirmedLog gets, at the end, which messages were confirmed, for Verify. It needs a window and bodies of 32 bytes.
+	ConfirmedLog io.Writer
 	// Prefetch is how many messages a consumer holds unacknowledged; 0 is no limit.
 	Prefetch int
 	// AutoAck lets the delivery alone settle messages.
@@ -84,6 +87,9 @@ func (o Options) Validate() error {
 	within("rate", o.Rate, 0, 1_000_000_000)
 	if o.Producers+o.Consumers == 0 {
 		errs = append(errs, errors.New("there is neither a producer nor a consumer"))
+	}
+	if o.ConfirmedLog != nil && (o.Window == 0 || o.Size < numberedSize) {
+		errs = append(errs, fmt.Errorf("a log of confirms needs confirms, and bodies of %d bytes", numberedSize))
 	}
 	if o.Duration < 0 || o.Timeout <= 0 {
 		errs = append(errs, errors.New("duration and timeout must be positive"))

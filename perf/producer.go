@@ -18,6 +18,7 @@ type producer struct {
 	template *template
 	window   *window // nil without confirms
 	limit    uint64  // messages to publish, 0 for no limit
+	number   uint64  // among the producers
 	step     int64   // nanoseconds from one message to the next, 0 for as fast as it goes
 	phase    int64   // nanoseconds to the first one, so that producers don't all write at once
 
@@ -114,6 +115,11 @@ func (p *producer) room() (uint64, error) {
 func (p *producer) write(n uint64, at int64) error {
 	for i := range int(n) {
 		p.template.stamp(p.next+i, at+int64(i)*p.step)
+	}
+	if p.run.options.ConfirmedLog != nil {
+		for i := range int(n) {
+			p.template.number(p.next+i, p.number, p.sent.Load()+uint64(i)+1)
+		}
 	}
 	if p.window != nil {
 		p.window.enter(n, at, p.step) // before the write, as confirms may be read before it returns

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options, progress func(Progress)) (*Report, erro
 	published := r.supervise(ctx, progress)
 	r.drain(ctx)
 	r.end()
-	return r.report(published), r.err
+	return r.report(published), errors.Join(r.err, r.writeConfirmed())
 }
 
 // nameQueues gives every run names of its own, so that one that was killed does not leave messages to the next.
@@ -197,7 +197,7 @@ func (r *run) addProducer(ctx context.Context, i int) error {
 		return err
 	}
 	producers := uint64(r.options.Producers)
-	p := &producer{run: r, client: c, template: newTemplate(share(r.queues, i, r.options.Producers), &r.options, r.id, c.frameMax)}
+	p := &producer{run: r, client: c, number: uint64(i), template: newTemplate(share(r.queues, i, r.options.Producers), &r.options, r.id, c.frameMax)}
 	if r.options.Rate > 0 {
 		p.step = max(1, int64(producers)*int64(time.Second)/int64(r.options.Rate))
 		p.phase = p.step / int64(producers) * int64(i)
@@ -211,6 +211,7 @@ func (r *run) addProducer(ctx context.Context, i int) error {
 		return nil
 	}
 	p.window = newWindow(r.options.Window)
+	p.window.confirms.keep = r.options.ConfirmedLog != nil
 	_, err = c.call(&amqp.ConfirmSelect{}, amqp.MethodConfirmSelectOk)
 	return err
 }

@@ -36,6 +36,8 @@ type slot struct {
 type confirms struct {
 	acked, nacked uint64
 	latency       histogram
+	keep          bool // which were acked
+	tags          spans
 }
 
 func newWindow(size int) *window {
@@ -107,5 +109,8 @@ func (w *window) settleOne(tag, lowest uint64, ack bool, now int64) {
 		return
 	}
 	w.confirms.acked++
+	if w.confirms.keep {
+		w.confirms.tags.add(tag)
+	}
 	w.confirms.latency.add(time.Duration(now-s.at), 1)
 }

@@ -62,5 +62,6 @@ func (q *Queue) due() {
 	q.endDisuse()
 	q.retryDue()
 	q.delaysDue()
+	q.expireAnywhere()
 	q.expire()
 }

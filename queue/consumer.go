@@ -38,7 +38,9 @@ type Consumer struct {
 	queue      *Queue
 	class      *class
 	unacked    int
-	stalled    bool // the receiver refused a message and has not resumed yet
+	effective  int32 // prefetch that the settings leave of it; read by anyone
+	asked      int   // prefetch that the client asked for
+	stalled    bool  // the receiver refused a message and has not resumed yet
 	registered bool
 	linked     bool // stands in its priority class's rotation
 	next, prev *Consumer
@@ -65,4 +67,12 @@ type resume struct{ consumer *Consumer }
 func (r resume) run(q *Queue) {
 	r.consumer.stalled = false
 	q.consumers.update(r.consumer)
+	q.look()
+}
+
+// look makes a queue with groups look again for what may go: a consumer has room, has come or has gone.
+func (q *Queue) look() {
+	if q.groups != nil {
+		q.groups.waiting = false
+	}
 }

@@ -2,7 +2,33 @@ package queue
 
 // canDeliver reports whether there is a ready message and a consumer with room for it.
 func (q *Queue) canDeliver() bool {
-	return q.consumers.ready > 0 && q.window.Marked() > 0 && q.firstIsHere()
+	if q.groups != nil && q.groups.waiting {
+		return false
+	}
+	return q.consumers.ready > 0 && !q.consumers.paused && q.window.Marked() > 0 && q.firstIsHere()
+}
+
+// pick is the consumer that is served next, and the message that it gets; nil if nobody can be served.
+func (q *Queue) pick() (c *Consumer, n uint64, e *entry) {
+	if q.groups != nil {
+		n, e, c, _ = q.groups.choose(q, false)
+		return c, n, e
+	}
+	if c = q.consumers.next(); c != nil {
+		n, e, _ = q.first()
+	}
+	return c, n, e
+}
+
+// serve tells the queue's order that a message goes to a consumer, nil for a get.
+func (q *Queue) serve(n uint64, e *entry, c *Consumer, forGood bool) {
+	if q.order == nil {
+		return
+	}
+	q.order.served(n, e.tag, e.size())
+	if q.groups != nil && !forGood {
+		q.groups.hold(e.tag, c)
+	}
 }
 
 // deliver hands ready messages to the consumers in turn, until there are none, nobody has room, or the turn is over.
@@ -10,12 +36,8 @@ func (q *Queue) canDeliver() bool {
 func (q *Queue) deliver() {
 	var held Outbox
 	for ; q.budget > 0; q.budget-- {
-		c := q.consumers.next()
-		if c == nil {
-			break
-		}
-		n, e, ok := q.first()
-		if !ok {
+		c, n, e := q.pick()
+		if e == nil {
 			break
 		}
 		if q.overdue(n, e.message) {
@@ -40,9 +62,7 @@ func (q *Queue) deliver() {
 		}
 		q.delivered = true
 		q.count(c, e)
-		if q.order != nil {
-			q.order.served(n, e.tag)
-		}
+		q.serve(n, e, c, c.NoAck)
 		q.leave(n, e, c.NoAck)
 		if !c.NoAck {
 			c.unacked++
@@ -57,7 +77,7 @@ func (q *Queue) deliver() {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.ready() > 0 {
+	if q.ready() > 0 || q.groups != nil {
 		return 0
 	}
 	var held Outbox

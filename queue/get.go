@@ -45,7 +45,7 @@ func (s *get) answer(q *Queue) {
 	}
 	q.used()
 	q.expire()
-	n, e, ok := q.first()
+	n, e, ok := q.firstToGet()
 	if !ok {
 		q.counted.GetEmpty++
 		return
@@ -66,8 +66,15 @@ func (s *get) answer(q *Queue) {
 	} else {
 		q.counted.Got++
 	}
-	if q.order != nil {
-		q.order.served(n, e.tag)
-	}
+	q.serve(n, e, nil, s.noAck)
 	q.leave(n, e, s.noAck)
+}
+
+// firstToGet is the first message that may be got.
+func (q *Queue) firstToGet() (n uint64, e *entry, ok bool) {
+	if q.groups == nil {
+		return q.first()
+	}
+	n, e, _, ok = q.groups.choose(q, true)
+	return n, e, ok
 }

@@ -8,19 +8,23 @@ import (
 // Reason is why a message leaves its queue for another one, or for good.
 type Reason uint8
 
-// The reasons. All but Due are deaths.
+// The reasons. All but Due and Sent are deaths.
 const (
 	Rejected      Reason = iota // a consumer did not want it, nor back into the queue
 	Expired                     // its time was up
 	MaxLength                   // the queue was too long
 	DeliveryLimit               // it came back too often
 	Due                         // it was delayed, and its time has come
+	Sent                        // somebody sent it to another place, by Queue.Send
 	reasons
 )
 
+// Reasons is how many reasons there are.
+const Reasons = reasons
+
 // String is the reason as clients read it in the header x-death.
 func (r Reason) String() string {
-	return [...]string{"rejected", "expired", "maxlen", "delivery_limit", "due"}[r]
+	return [...]string{"rejected", "expired", "maxlen", "delivery_limit", "due", "sent"}[r]
 }
 
 // Departure is a message that leaves its queue.
@@ -28,6 +32,7 @@ type Departure struct {
 	Seq     uint64
 	Message amqp.Message // valid during Forward only
 	Reason  Reason
+	To      *Destination // of a message that was Sent, else nil
 	// Stays is set by the Forwarder for a message that can't go yet.
 	Stays bool
 	// Unsure is set by the Forwarder for a message that may turn out to stay after the log was told of the others.
@@ -36,6 +41,7 @@ type Departure struct {
 	chunk  *Chunk
 	logged bool // the log has it
 	stored bool // the store has it, in the log or put aside
+	tag    uint32
 	told   bool // the log knows already that it is gone
 }
 
@@ -165,6 +171,10 @@ func (q *Queue) forwardSome(l *leaving) {
 	stay := l.list[:0]
 	for i := range list {
 		d := &list[i]
+		if d.Stays && d.To != nil {
+			q.putBack(d)
+			continue
+		}
 		if d.Stays {
 			l.blocked = true
 			d.Stays, d.Unsure = false, false
@@ -204,7 +214,7 @@ func (unblock) run(q *Queue) {
 func (q *Queue) shed(l *leaving) {
 	kept := l.list[:0]
 	for _, d := range l.list {
-		if d.stored {
+		if d.stored && d.To == nil {
 			l.sets[d.Reason].Add(d.Seq)
 		} else {
 			if d.chunk != nil {
@@ -213,7 +223,7 @@ func (q *Queue) shed(l *leaving) {
 			kept = append(kept, d)
 		}
 		q.releases.add(d.chunk)
-		if len(kept) > 0 && !d.stored {
+		if len(kept) > 0 && (!d.stored || d.To != nil) {
 			kept[len(kept)-1].chunk = nil
 		}
 	}

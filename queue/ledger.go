@@ -50,5 +50,9 @@ func (s *Stats) Add(u Stats) {
 	s.Unacked += u.Unacked
 	s.Consumers += u.Consumers
 	s.ReadyBytes += u.ReadyBytes
+	s.Bodies += u.Bodies
+	if s.Head == 0 || u.Head != 0 && u.Head < s.Head {
+		s.Head = u.Head // of several queues, the oldest
+	}
 	s.Totals.Add(&u.Totals)
 }

@@ -14,7 +14,7 @@ type order interface {
 	// first is the message to be served next.
 	first() (n uint64, ok bool)
 	// served is called when first's message goes to a consumer, before it is removed.
-	served(n uint64, tag uint32)
+	served(n uint64, tag uint32, size int)
 	// heads calls each for the first message of each lane, in order of service, until it returns false.
 	heads(each func(n uint64) bool)
 	// each calls each for all messages about in order of service, as runs of numbers, until it returns false.
@@ -27,15 +27,26 @@ type order interface {
 
 // newOrder makes the order that the options ask for, nil for first in, first out, and what computes its tags.
 func newOrder(o *Options) (order, tagger) {
+	var inner order
+	var tags tagger
 	switch {
 	case o.Delayed:
 		return nil, delayTag
-	case o.Quorum:
-		return &comebacks{order: newLevels(quorumLevels, quorumStandard)}, priorityTag
+	case o.GroupBy.Source != NoKey: // what comes back has its own place, in its group
+		return newGroups(), o.GroupBy.tagger()
+	case o.FairBy.Source != NoKey:
+		inner, tags = newFair(), o.FairBy.tagger()
 	case o.MaxPriority > 0:
-		return newLevels(o.MaxPriority+1, 0), priorityTag
+		inner, tags = newLevels(o.MaxPriority+1, 0), priorityTag
+	case o.Quorum:
+		inner, tags = newLevels(quorumLevels, quorumStandard), priorityTag
+	default:
+		return nil, nil
 	}
-	return nil, nil
+	if o.Quorum {
+		return &comebacks{order: inner}, tags
+	}
+	return inner, tags
 }
 
 // lane is the messages of one level, key or group, first in, first out.

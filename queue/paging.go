@@ -90,6 +90,7 @@ func (q *Queue) add(n uint64, e entry) {
 	q.weigh(&e, size)
 	q.enter(n, e.tag, true)
 	q.mark(e.message)
+	q.noteDeadline(n, e.message)
 }
 
 // mark notes what the queue has to know if it holds a message like this.
@@ -259,7 +260,7 @@ func (q *Queue) forget() {
 	if q.order != nil {
 		q.order.filter(func(uint64) bool { return false })
 	}
-	q.leaving, q.retries = nil, retries{}
+	q.leaving, q.retries, q.anywhere = nil, retries{}, anywhere{}
 	if q.delays != nil {
 		q.delays = new(delays)
 	}

@@ -25,6 +25,11 @@ type levels struct {
 	lanes    []lane
 	filled   [MostPriorities / 64]uint64 // a bit for each level that has messages
 	standard int                         // level of messages without a priority
+
+	burst int                       // messages in a row before one of lower priority is served; 0: no limit
+	run   int                       // served in a row while others waited
+	aging int64                     // ms of waiting that lift a message by a level; 0: none do
+	wait  func(n uint64) (ms int64) // how long a message has waited, if it is in memory
 }
 
 // newLevels makes an order of so many levels.
@@ -55,14 +60,51 @@ func (o *levels) removeFrom(level int, n uint64) {
 	}
 }
 
-func (o *levels) served(uint64, uint32) {}
+// served counts how many messages in a row were served before others that wait.
+func (o *levels) served(_ uint64, tag uint32, _ int) {
+	if o.burst == 0 {
+		return
+	}
+	if level := o.level(tag); level < o.below(len(o.lanes)) || o.below(level) < 0 {
+		o.run = 0
+	} else {
+		o.run++
+	}
+}
 
 func (o *levels) first() (n uint64, ok bool) {
 	level := o.below(len(o.lanes))
-	if level < 0 {
+	switch {
+	case level < 0:
 		return 0, false
+	case o.burst > 0 && o.run >= o.burst:
+		level = o.longestWaiting(level)
+	case o.aging > 0:
+		level = o.aged(level)
 	}
 	return o.lanes[level].First(), true
+}
+
+// longestWaiting is the level under the top one whose first message came before all others'; the top one if it is alone.
+func (o *levels) longestWaiting(top int) int {
+	found := top
+	for level := o.below(top); level >= 0; level = o.below(level) {
+		if found == top || o.lanes[level].First() < o.lanes[found].First() {
+			found = level
+		}
+	}
+	return found
+}
+
+// aged is the level whose first message stands highest, if what they have waited lifts them.
+func (o *levels) aged(top int) int {
+	found, best := top, int64(-1)
+	for level := top; level >= 0; level = o.below(level) {
+		if height := int64(level)*o.aging + o.wait(o.lanes[level].First()); height > best {
+			found, best = level, height
+		}
+	}
+	return found
 }
 
 // below is the highest level under the given one that has messages, -1 if there is none.

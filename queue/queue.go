@@ -71,11 +71,13 @@ type Queue struct {
 	next       uint64 // number of the next message to be put into the window
 	keeper     keeper
 	settled    settled
-	order      order // nil: first in, first out
+	order      order   // nil: first in, first out
+	groups     *groups // the order, if it is that
 	set        Settings
 	clock      clock
 	lifetimes  lifetimes
 	attempts   attempts
+	anywhere   anywhere
 	retries    retries
 	delays     *delays // of a queue of delayed messages, else nil
 	disuse     disuse
@@ -107,6 +109,7 @@ func New(opts Options) *Queue {
 	q.keepsAll = q.logging && opts.Quorum
 	q.store = opts.ID
 	q.order, q.tagger = newOrder(&opts)
+	q.groups, _ = q.order.(*groups)
 	if opts.Delayed {
 		q.delays = new(delays)
 	}

@@ -331,8 +331,9 @@ func TestTotalsAndStatsAdd(t *testing.T) {
 		sum.Add(g.Stats())
 	}
 	want := queue.Stats{Counts: queue.Counts{Ready: 3, Unacked: 3, Consumers: 3}, Totals: queue.Totals{Published: 6, Delivered: 3}}
-	want.ReadyBytes = 3 * g.Stats().ReadyBytes
-	if sum != want || sum.ReadyBytes == 0 {
+	one := g.Stats()
+	want.ReadyBytes, want.Bodies, want.Head = 3*one.ReadyBytes, 3, one.Head // a byte each, and the head of the oldest
+	if sum != want || sum.ReadyBytes == 0 || sum.Head == 0 {
 		t.Errorf("sum %+v, want %+v", sum, want)
 	}
 }

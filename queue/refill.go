@@ -26,7 +26,11 @@ func (q *Queue) readAhead() {
 	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.watchesHead() {
 		return
 	}
-	if q.head >= headWindow>>q.shifted/2 && q.firstIsHere() {
+	if q.groups != nil {
+		if !q.groups.unread && q.firstIsHere() || q.head > groupWindow*headWindow>>q.shifted {
+			return
+		}
+	} else if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
 		return
 	}
 	q.reading = true
@@ -105,7 +109,7 @@ func (q *Queue) wantedInOrder(most int) []store.Range {
 
 // evict takes messages out of memory that the store has, in a queue with an order whose head is full of others than those to be served next.
 func (q *Queue) evict() {
-	if q.order == nil || q.head < headWindow>>q.shifted {
+	if q.order == nil || q.groups != nil || q.head < headWindow>>q.shifted {
 		return
 	}
 	for n, e, ok := q.window.NextFrom(0); ok && q.head > headWindow>>q.shifted/2; n, e, ok = q.window.NextFrom(n + 1) {
@@ -203,6 +207,7 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 	q.window.Put(m.Seq, e, true)
 	q.weigh(&e, size)
 	q.mark(e.message)
+	q.noteDeadline(m.Seq, e.message)
 }
 
 // miss gives up what was asked for, looked for and not found: it is damaged on disk, and the store has said so.
@@ -272,7 +277,7 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	q.awayBodies = max(0, int64(q.awayBytes-q.away.Len()*(entryOverhead+amqp.MessageHeadSize)))
 	q.lifetimes.unknown = q.away.Len() > 0
 	q.untended.Store(q.lifetimes.unknown)
-	q.keeper = keeper{done: q.next, due: q.next}
+	q.keeper = keeper{done: q.next, due: q.next, recovered: q.next}
 	err := q.sort()
 	q.recoverAttempts(state.Notes)
 	q.publishStats()

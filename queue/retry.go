@@ -97,6 +97,7 @@ func (q *Queue) wake(x retry) {
 		return
 	}
 	e.redelivered = true
+	q.noteDeadline(x.n, e.message)
 	q.window.Mark(x.n)
 	q.weigh(e, e.size())
 	q.enter(x.n, e.tag, false)

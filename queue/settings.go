@@ -111,9 +111,31 @@ func (q *Queue) obey() {
 	old := q.set
 	q.set = *q.settings.Load()
 	q.lifetimes.limit(q.next, q.set.TTL)
+	q.consumers.least = q.set.Dispatch == LeastUnacked
+	q.setPriorities()
+	q.setPrefetch()
 	q.guard()
 	if q.set.Expires >= 0 && q.set.Expires != old.Expires {
 		q.used()
 		q.endDisuse()
 	}
+}
+
+// setPriorities makes an order with priorities go by the settings.
+func (q *Queue) setPriorities() {
+	inner := q.order
+	if c, ok := inner.(*comebacks); ok {
+		inner = c.order
+	}
+	if o, ok := inner.(*levels); ok {
+		o.burst, o.aging, o.wait = q.set.PriorityMaxBurst, q.set.PriorityAging, q.waited
+	}
+}
+
+// waited is how long in milliseconds a message in memory has waited, 0 for others.
+func (q *Queue) waited(n uint64) int64 {
+	if e := q.window.At(n); e != nil {
+		return max(0, q.now()-e.message.Published())
+	}
+	return 0
 }

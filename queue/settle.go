@@ -90,6 +90,9 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 			continue
 		}
 		q.unacked--
+		if q.groups != nil {
+			q.groups.release(e.tag)
+		}
 		d := Departure{Seq: n, Message: e.message, Reason: Rejected, chunk: e.chunk}
 		if o.back() {
 			spent, due := q.cameBack(n, o, false)
@@ -136,6 +139,9 @@ func (q *Queue) cameBack(n uint64, o Outcome, stored bool) (spent bool, due int6
 // settleLent settles a message that is not in memory.
 func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 	tag := q.lentTag(n)
+	if q.groups != nil {
+		q.groups.release(tag)
+	}
 	switch {
 	case o.back():
 		spent, due := q.cameBack(n, o, true)
@@ -169,5 +175,7 @@ func (q *Queue) tally(s *Settlement) {
 	if c := s.Consumer; c != nil {
 		c.unacked -= s.count
 		q.consumers.update(c)
+		q.consumers.succeed()
+		q.look()
 	}
 }

@@ -25,12 +25,24 @@ type Totals struct {
 type Stats struct {
 	Counts
 	Totals
-	ReadyBytes int // of message data and bookkeeping
+	ReadyBytes int   // of message data and bookkeeping
+	Bodies     int64 // bytes in the bodies of ready messages; of those that are on disk alone, about
+	Head       int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
+
+	InMemory    int // ready messages that are in memory
+	Pending     int // messages that wait for their time: delayed ones, and those that are to be tried again
+	Leaving     int // messages on their way to other queues that they can't go to yet
+	MostUnacked int // that one consumer holds, as of the last second
+	Paused      bool
 }
 
 // stats is written by the runner once a turn and read by anyone; a reader may see the fields of two neighbouring turns.
 type stats struct {
-	ready, unacked, consumers, readyBytes atomic.Int64
+	ready, unacked, consumers, readyBytes, bodies, head atomic.Int64
+	inMemory, pending, leaving, mostUnacked             atomic.Int64
+	paused                                              atomic.Bool
+
+	active atomic.Pointer[Consumer] // the single active consumer
 
 	deadLettered, dropped [reasons]atomic.Uint64
 
@@ -47,8 +59,10 @@ func (q *Queue) Stats() Stats {
 			Got: s.got.Load(), GotAuto: s.gotAuto.Load(), GetEmpty: s.getEmpty.Load(), Redelivered: s.redelivered.Load(),
 			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(), Damaged: s.damaged.Load(),
 		},
-		ReadyBytes: int(s.readyBytes.Load()),
+		ReadyBytes: int(s.readyBytes.Load()), Bodies: s.bodies.Load(), Head: s.head.Load(),
 	}
+	st.InMemory, st.Pending, st.Leaving = int(s.inMemory.Load()), int(s.pending.Load()), int(s.leaving.Load())
+	st.MostUnacked, st.Paused = int(s.mostUnacked.Load()), s.paused.Load()
 	for r := range reasons {
 		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
 	}
@@ -58,10 +72,22 @@ func (q *Queue) Stats() Stats {
 // publishStats makes the runner's figures visible; called at the end of a turn.
 func (q *Queue) publishStats() {
 	s, t := &q.stats, &q.counted
+	q.showActive()
 	s.ready.Store(int64(q.ready()))
 	s.unacked.Store(int64(q.unacked))
 	s.consumers.Store(int64(len(q.consumers.all)))
 	s.readyBytes.Store(int64(q.resident() + q.awayBytes))
+	s.inMemory.Store(int64(q.window.Marked()))
+	s.pending.Store(int64(q.pending()))
+	s.leaving.Store(int64(q.leaving.len()))
+	s.bodies.Store(q.bodies())
+	head := int64(0)
+	if q.ready() > 0 {
+		if _, e, ok := q.first(); ok {
+			head = e.message.Published()
+		}
+	}
+	s.head.Store(head)
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -85,4 +111,12 @@ func set(a *atomic.Uint64, v uint64) {
 	if a.Load() != v {
 		a.Store(v)
 	}
+}
+
+// mostUnacked is how many messages the consumer holds that holds the most.
+func (q *Queue) mostUnacked() (most int) {
+	for _, c := range q.consumers.all {
+		most = max(most, c.unacked)
+	}
+	return most
 }

@@ -36,10 +36,12 @@ func (s *subscribe) run(q *Queue) {
 	case q.consumers.exclusive(), c.Exclusive && (len(q.consumers.all) > 0 || q.opts.SingleActiveConsumer):
 		s.err = amqp.ExclusiveUse(q.opts.Name, q.opts.VHost)
 	default:
-		c.queue = q
+		c.queue, c.asked = q, c.Prefetch
+		q.limitPrefetch(c)
 		s.accepted()
-		q.consumers.single = q.opts.SingleActiveConsumer
+		q.consumers.single, q.consumers.yields = q.opts.SingleActiveConsumer, q.opts.Quorum
 		q.consumers.add(c)
+		q.look()
 	}
 }
 
@@ -62,6 +64,7 @@ func (q *Queue) Cancel(c *Consumer, gone func()) (closed bool) {
 func (s *cancel) run(q *Queue) {
 	defer s.done.Done()
 	q.consumers.remove(s.consumer)
+	q.look()
 	q.used()
 	if s.closed = q.closeUnused(); !s.closed {
 		s.gone()
@@ -96,6 +99,7 @@ func Detach(detachments []*Detachment) {
 func (d *Detachment) run(q *Queue) {
 	defer d.done.Done()
 	q.consumers.remove(d.Consumers...)
+	q.look()
 	q.used()
 	for _, s := range d.Held {
 		s.run(q)

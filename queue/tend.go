@@ -13,9 +13,10 @@ const (
 // keeper copies messages that stay out of the large chunks in which publishers built them, so that one message which nobody takes
 // pins no more than 16 KiB. Owned by whoever runs the queue.
 type keeper struct {
-	done  uint64 // messages below were copied
-	due   uint64 // messages below are old enough
-	chunk []byte
+	done      uint64 // messages below were copied
+	due       uint64 // messages below are old enough
+	recovered uint64 // messages below were there when the broker started
+	chunk     []byte
 }
 
 // Tend makes the queue copy what it has held for longer than the time since the last Tend. It is called about once a second, does not
@@ -36,6 +37,11 @@ func (tend) run(q *Queue) {
 	q.broken, q.full = false, false
 	if q.leaving != nil {
 		q.leaving.blocked = false
+	}
+	q.scanDeadlines()
+	q.stats.mostUnacked.Store(int64(q.mostUnacked()))
+	if most := q.unacked; most > 0 {
+		q.untended.Store(true) // to go on watching who holds them
 	}
 	q.shrink()
 	q.report(true)

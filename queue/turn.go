@@ -47,6 +47,7 @@ func (q *Queue) work(t *taken) {
 	clear(t.commands)
 	t.commands = t.commands[:0]
 	q.delaysDue()
+	q.expireAnywhere()
 	q.expire()
 	q.dropHead()
 	q.serveGets()

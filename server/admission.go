@@ -15,6 +15,9 @@ type admission struct {
 	vhosts  map[string]int
 	users   map[string]int
 	waiting map[string]chan struct{} // by virtual host: closed when nobody is left inside
+
+	channels     int
+	userChannels map[string]int
 }
 
 // entered is where a connection is and whose it is, from connection.open on.

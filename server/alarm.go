@@ -127,7 +127,10 @@ func (s *Server) diskAlarm(on bool) {
 }
 
 // alarmChanged notes what was found, and tells the clients of the end of the last shortage.
-func (s *Server) alarmChanged(what shortage, on bool) { s.tellUnblocked(s.alarms.set(what, on)) }
+func (s *Server) alarmChanged(what shortage, on bool) {
+	s.tellAlarm(what, on)
+	s.tellUnblocked(s.alarms.set(what, on))
+}
 
 func (s *Server) tellUnblocked(over bool) {
 	if !over {

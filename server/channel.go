@@ -99,8 +99,12 @@ func (c *connection) unopenedFrame(f frame.Frame) error {
 		if err := m.Decode(f.Arguments()); err != nil {
 			return err
 		}
+		if err := c.admitChannel(); err != nil {
+			return err
+		}
 		c.channels[f.Channel] = c.out.addChannel(&channel{conn: c, number: f.Channel, unacked: queue.Window[unacked]{Few: true}})
 		c.counted.ChannelsOpened++
+		c.tellChannel("channel.created", c.channels[f.Channel])
 		c.out.reply(f.Channel, &amqp.ChannelOpenOk{})
 		return nil
 	case amqp.MethodChannelCloseOk:
@@ -134,6 +138,7 @@ func (c *connection) endChannel(ch *channel) {
 	if ch.closing {
 		return
 	}
+	c.releaseChannel()
 	c.publisher.forget(ch)
 	if ch.tx != nil {
 		ch.tx.publishes = nil
@@ -145,6 +150,7 @@ func (c *connection) endChannel(ch *channel) {
 	}
 	c.detach(list)
 	c.counted.ChannelsClosed++
+	c.tellChannel("channel.closed", ch)
 }
 
 // detach takes consumers and deliveries from their queues, and finishes the deletion of queues that closed themselves because of it.
@@ -169,6 +175,7 @@ func (o *outbox) detach(ch *channel) []*queue.Detachment {
 	consumers, held := o.takeAll(ch)
 	var d detachments
 	for _, c := range consumers {
+		c.tell("consumer.deleted")
 		d.consumer(c)
 	}
 	d.deliveries(giveBack(&held, queue.Requeue))

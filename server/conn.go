@@ -63,8 +63,9 @@ type connection struct {
 	vhost     *vhost.VHost
 	entered   atomic.Pointer[entered] // where it is counted, for other goroutines to see
 	client    clientProperties
-	frameMax  uint32 // of the negotiation; initialFrameMax before
-	limit     uint16 // channels at once, 0: none
+	offered   *Tuning // in connection.tune
+	frameMax  uint32  // of the negotiation; initialFrameMax before
+	limit     uint16  // channels at once, 0: none
 	channels  map[uint16]*channel
 	last      *channel // the channel of the frame before
 	publisher publisher
@@ -145,6 +146,7 @@ func (c *connection) read() error {
 		case err == nil:
 			c.heart.received()
 			c.publisher.now = time.Now().UnixMilli()
+			c.publisher.overQuota = c.vhost != nil && c.vhost.Full()
 			c.publisher.tracing = c.traced()
 			c.work = 0
 			c.handleInput()
@@ -313,6 +315,7 @@ func (c *connection) teardown() {
 	c.visible.open.Store(false)
 	defer c.leave() // last: a virtual host that is deleted waits for the exclusive queues to be gone
 	c.server.forgetRunning()
+	c.tellConnection("connection.closed")
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
 	}

@@ -200,6 +200,7 @@ func (c *consumer) Cancelled() {
 		o.noticesLocked()
 	}
 	o.mu.Unlock()
+	c.tell("consumer.deleted")
 	o.Flush(false)
 }
 

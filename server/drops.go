@@ -26,6 +26,7 @@ const (
 	dropReplyLost         // a direct reply whose requester is gone
 	dropQueueGone         // its queue was deleted at that moment
 	dropRefused           // its queue is full, and one that refuses what comes then
+	dropOverQuota         // the virtual host holds as much as it may
 	dropReasons
 )
 
@@ -49,6 +50,13 @@ func (d *drops) noteRefused(q *queue.Queue) {
 	}
 }
 
+// noteOverQuota is note for messages that a virtual host refused.
+func (d *drops) noteOverQuota(vhost string) {
+	if d.examples[dropOverQuota].Load() == nil {
+		d.examples[dropOverQuota].Store(&dropped{"vhost", vhost})
+	}
+}
+
 // tell logs what was dropped since the last time.
 func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 	if at.Sub(d.last) < dropInterval {
@@ -63,6 +71,7 @@ func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 		dropReplyLost:  {"replies dropped: the requester is gone", now.ReplyLost - d.told.ReplyLost},
 		dropQueueGone:  {"messages dropped: their queue was deleted as they came", now.QueueGone - d.told.QueueGone},
 		dropRefused:    {"messages refused: their queue is full", now.Refused - d.told.Refused},
+		dropOverQuota:  {"messages refused: the virtual host is full", now.OverQuota - d.told.OverQuota},
 	} {
 		if r.count == 0 {
 			continue

@@ -82,11 +82,16 @@ func (c *connection) startOk(m *amqp.ConnectionStartOk) error {
 		if errors.As(err, &refusal) && !refusal.Repeated {
 			c.log.Warn("login refused", "error", refusal.Error())
 		}
+		if refusal != nil {
+			c.tellLogin(refusal.User, m.Mechanism, err)
+		}
 		return err
 	}
+	c.tellLogin(user.Name(), m.Mechanism, nil)
 	c.user = user
 	c.state = stateTuning
-	o := &c.server.options
+	c.offered = c.server.tuning.Load()
+	o := c.offered
 	c.out.reply(0, &amqp.ConnectionTune{
 		ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: uint16(o.Heartbeat / time.Second),
 	})
@@ -123,7 +128,7 @@ func truth(t amqp.Table, name string) bool {
 //
 // [connection.tune-ok]: not above the proposal, and no "no limit" where there is one.
 func (c *connection) tuneOk(m *amqp.ConnectionTuneOk) error {
-	o := &c.server.options
+	o := c.offered
 	switch {
 	case o.FrameMax != 0 && (m.FrameMax == 0 || m.FrameMax > o.FrameMax):
 		return amqp.TunedTooHigh("frame_max", m.FrameMax, o.FrameMax)
@@ -161,6 +166,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.deadline.Stop()
 	c.server.noteRunning()
 	c.visible.open.Store(true)
+	c.tellConnection("connection.created")
 	c.out.reply(0, &amqp.ConnectionOpenOk{})
 	c.log.Info("connection opened", "user", c.user.Name(), "vhost", m.VirtualHost, "client", c.client.product, "name", c.client.name)
 	return nil
@@ -199,8 +205,7 @@ func (c *connection) connectionMethod(f frame.Frame) error {
 		}
 	case *amqp.ConnectionUpdateSecret:
 		if c.state == stateRunning {
-			c.out.reply(0, &amqp.ConnectionUpdateSecretOk{})
-			return nil
+			return c.updateSecret(m)
 		}
 	}
 	if c.state == stateClosing {

@@ -72,8 +72,8 @@ func (ch *channel) basicConsume(m *amqp.BasicConsume) error {
 	if m.ConsumerTag == "" {
 		m.ConsumerTag = generatedTag()
 	}
-	if ch.consumer(m.ConsumerTag) != nil {
-		return amqp.ReuseConsumerTag(m.ConsumerTag)
+	if err := ch.admitConsumer(m.ConsumerTag); err != nil {
+		return err
 	}
 	if m.Queue == replyQueue {
 		return ch.consumeReplies(m)
@@ -103,13 +103,6 @@ func (ch *channel) prefetches() (consumer, shared int) {
 	return ch.prefetch, ch.shared
 }
 
-// consumer returns the channel's consumer of that tag, nil if there is none.
-func (ch *channel) consumer(tag string) *consumer {
-	ch.conn.out.mu.Lock()
-	defer ch.conn.out.mu.Unlock()
-	return ch.consumers[tag]
-}
-
 // addConsumer notes a consumer that its queue took and tells the client.
 func (ch *channel) addConsumer(c *consumer, noWait bool) {
 	o := &ch.conn.out
@@ -125,6 +118,7 @@ func (ch *channel) addConsumer(c *consumer, noWait bool) {
 		o.replyLocked(ch.number, &amqp.BasicConsumeOk{ConsumerTag: c.Tag})
 	}
 	o.mu.Unlock()
+	c.tell("consumer.created")
 }
 
 // generatedTag is a consumer tag for clients that leave the choice to the server.
@@ -162,6 +156,9 @@ func (ch *channel) basicCancel(m *amqp.BasicCancel) error {
 	c := ch.consumers[m.ConsumerTag]
 	o.forgetLocked(c)
 	o.mu.Unlock()
+	if c != nil {
+		c.tell("consumer.deleted")
+	}
 	switch {
 	case c == nil:
 		ok()

@@ -44,7 +44,11 @@ type Options struct {
 	TransactionMax int
 	// DefaultVHost is the virtual host that is made if the store knows none; empty: none is made.
 	DefaultVHost string
-	// DefaultQueueType is the type of queues that are declared without one; empty is "classic".
+	// AnnounceVHost is the virtual host that has the exchange for events.
+	AnnounceVHost string
+	// LogExchange gives that virtual host an exchange for the lines of the log too.
+	LogExchange bool
+	// DefaultQueueType is the type of queues that are declared without one in a virtual host that has no default of its own.
 	DefaultQueueType string
 	// ConnectionMax is how many connections may be open at once.
 	ConnectionMax int
@@ -84,6 +88,8 @@ func DefaultOptions() Options {
 		ConsumerTimeout:     30 * time.Minute,
 		TransactionMax:      64 << 20,
 		DefaultVHost:        "/",
+		AnnounceVHost:       "/",
+		DefaultQueueType:    "classic",
 		NodeName:            "leveret@localhost",
 		Product:             "RabbitMQ",
 		ProductVersion:      "4.3.6",

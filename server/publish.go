@@ -32,7 +32,8 @@ type publisher struct {
 	filled    []*target // with messages to hand over
 	bytes     int       // of them
 	gone      uint64    // messages for queues that had closed
-	refusals  []refusal // by queues that are full
+	refusals  []refusal // by queues that are full, or by a virtual host that is
+	overQuota bool      // the virtual host is, as of the beginning of this batch
 	origin    queue.Origin
 	half      bool        // a message may have come half
 	published bool        // something was published since the last look at the alarm
@@ -169,9 +170,13 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		}
 		return
 	}
+	if p.overQuota {
+		p.refuseForAll(ch)
+		return
+	}
 	tag := uint32(0)
 	if r.tagged {
-		tag = c.tag(m, r.targets)
+		tag = c.tag(m, r)
 	}
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {

@@ -13,7 +13,8 @@ type origin struct {
 	tag     uint64
 }
 
-// refusal is a message that a full queue did not take. The publisher is told, even if other queues have it.
+// refusal is a message that a full queue did not take. The publisher is told, even if other queues have it. Without a queue it was the
+// virtual host that was full, and no queue has the message.
 //
 // [queue length limit, overflow reject-publish]
 type refusal struct {
@@ -43,6 +44,11 @@ func (p *publisher) refuse(ch *channel, t *target) {
 	p.refusals = append(p.refusals, refusal{ch.origin(), t.queue})
 }
 
+// refuseForAll notes that the publish at hand was refused by the virtual host.
+func (p *publisher) refuseForAll(ch *channel) {
+	p.refusals = append(p.refusals, refusal{origin: ch.origin()})
+}
+
 // refuseAt notes what a target's queue refused of its batch, by the places there.
 func (p *publisher) refuseAt(t *target, positions []int) {
 	for _, at := range positions {
@@ -58,9 +64,14 @@ func (c *connection) noteRefusals() {
 	if len(p.refusals) == 0 {
 		return
 	}
-	c.counted.Refused += uint64(len(p.refusals))
-	c.server.drops.noteRefused(p.refusals[0].queue)
 	for _, r := range p.refusals {
+		if r.queue == nil {
+			c.counted.OverQuota++
+			c.server.drops.noteOverQuota(c.vhost.Name())
+		} else {
+			c.counted.Refused++
+			c.server.drops.noteRefused(r.queue)
+		}
 		switch ch := r.channel; {
 		case ch.tx != nil:
 			ch.tx.partial = true
@@ -81,16 +92,16 @@ func (ch *channel) takeRefused() []uint64 {
 }
 
 // tag computes the tag of a message for each of its queues that wants one. It returns the one that the log keeps, for all durable queues.
-func (c *connection) tag(m amqp.Message, targets []*target) uint32 {
+func (c *connection) tag(m amqp.Message, r *route) uint32 {
 	o := &c.publisher.origin
-	o.User, o.Connection, o.Index = c.user.Name(), c.id, &c.publisher.index
+	o.User, o.Connection, o.Index, o.Due = c.user.Name(), c.id, &c.publisher.index, r.due
 	logged, known := uint32(0), false
-	for _, t := range targets {
+	for _, t := range r.targets {
 		if !t.tagged {
 			continue
 		}
 		t.tag = t.queue.Tag(m, o)
-		if !t.durable {
+		if !t.durable && !t.keepsAll {
 			continue
 		}
 		if known && t.tag != logged {

@@ -43,6 +43,7 @@ type route struct {
 	rights  uint64             // version of the rights that were checked
 	targets []*target
 	tagged  bool   // one of the queues wants a tag with each message
+	due     int64  // Unix ms at which delayed messages go on
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
 	lease   lease // that is asked for; there are no targets then
@@ -166,6 +167,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
+	r.due = ro.Due
 	r.source, r.lease = x, p.leaseOf(x, m)
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {

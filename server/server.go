@@ -13,6 +13,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/auth"
+	"leveret/events"
 	"leveret/queue"
 	"leveret/store"
 	"leveret/vhost"
@@ -23,6 +24,10 @@ type Dependencies struct {
 	Store store.Store
 	Users *auth.Authenticator
 	Log   *slog.Logger
+	// Events are told what happens, and given a listener that publishes them; nil for nobody.
+	Events *events.Bus
+	// LogLines has the lines of the log as events, which are published; nil if there is no exchange for them.
+	LogLines *events.Bus
 }
 
 // Server accepts AMQP connections. Make one with New, bind its listeners with Listen, let clients in with Serve, end it with Close.
@@ -31,6 +36,7 @@ type Server struct {
 	store   store.Store
 	users   *auth.Authenticator
 	log     *slog.Logger
+	events  *events.Bus
 	memory  *memory
 	budget  *queue.Budget // of what the queues keep in memory
 	replies replies
@@ -46,10 +52,12 @@ type Server struct {
 	slow        slowLane
 	half        halfRead
 	stopping    atomic.Bool
+	tuning      atomic.Pointer[Tuning]
 	started     time.Time    // where the clock of deliveries begins
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
 	registry    registry
+	globals     globals
 	admission   admission
 
 	mu          sync.Mutex // guards what follows
@@ -58,6 +66,8 @@ type Server struct {
 	preparing   preparing
 	running     int // connections that are open
 	closing     bool
+	emptied     chan struct{} // closed when the last connection is gone; nil when nobody waits for that
+	suspended   []listener    // what is listened on again when the server goes on
 
 	stop     chan struct{}
 	stopOnce sync.Once
@@ -74,7 +84,7 @@ type listener struct {
 // the default one.
 func New(o Options, d Dependencies) (*Server, error) {
 	s := &Server{
-		started: time.Now(), options: o, store: d.Store, users: d.Users, log: d.Log,
+		started: time.Now(), options: o, store: d.Store, users: d.Users, log: d.Log, events: d.Events,
 		memory:      &memory{},
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
@@ -83,10 +93,15 @@ func New(o Options, d Dependencies) (*Server, error) {
 		stop:        make(chan struct{}),
 	}
 	s.memory.limit.Store(o.MemoryLimit)
+	s.tuning.Store(&Tuning{ChannelMax: o.ChannelMax, FrameMax: o.FrameMax, Heartbeat: o.Heartbeat})
 	s.options.MaxMessageSize = min(o.MaxMessageSize, maxMessageCap)
+	if err := s.loadGlobals(); err != nil {
+		return nil, err
+	}
 	if err := s.loadVHosts(); err != nil {
 		return nil, err
 	}
+	s.announce(d)
 	s.users.OnDelete(s.userDeleted)
 	s.store.OnDurable(s.confirmDurable)
 	s.store.OnAlarm(s.diskAlarm)
@@ -208,6 +223,10 @@ func (s *Server) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.connections, c.id)
+	if len(s.connections) == 0 && s.emptied != nil {
+		close(s.emptied)
+		s.emptied = nil
+	}
 }
 
 func (s *Server) noteRunning() {
@@ -245,13 +264,13 @@ func (s *Server) tend() {
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
 			s.endStalled(now)
-			s.vhosts.Range(func(_, v any) bool {
-				v.(*vhost.VHost).Queues(func(q *queue.Queue) bool {
+			for _, v := range s.VHosts() {
+				v.Queues(func(q *queue.Queue) bool {
 					q.Tend()
 					return true
 				})
-				return true
-			})
+				v.Recount()
+			}
 		}
 	}
 }
@@ -291,6 +310,10 @@ func (s *Server) Close(ctx context.Context) error {
 func (s *Server) closeListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeListenersLocked()
+}
+
+func (s *Server) closeListenersLocked() {
 	s.closing = true
 	for _, l := range s.listeners {
 		l.Close()

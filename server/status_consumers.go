@@ -52,7 +52,7 @@ func (c *consumer) status() ConsumerStatus {
 	at := c.channel.conn
 	return ConsumerStatus{
 		Tag: c.Tag, Queue: c.Queue(), Consumer: &c.Consumer, Connection: at.name, Channel: c.channel.number, Peer: at.out.Conn.RemoteAddr(),
-		User: at.user.Name(), NoAck: c.NoAck, Exclusive: c.Exclusive, Prefetch: c.Prefetch, Priority: c.Priority, Arguments: c.Arguments,
+		User: at.user.Name(), NoAck: c.NoAck, Exclusive: c.Exclusive, Prefetch: c.EffectivePrefetch(), Priority: c.Priority, Arguments: c.Arguments,
 	}
 }
 

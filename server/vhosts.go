@@ -135,6 +135,7 @@ func (s *Server) putVHost(name string, m vhost.Metadata) (ending <-chan struct{}
 		return nil, false, err
 	}
 	s.log.Info("virtual host created", "vhost", name)
+	s.tellVHost("vhost.created", name, amqp.Field{Name: "description", Value: m.Description})
 	return nil, true, nil
 }
 
@@ -228,6 +229,8 @@ func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
 		return err
 	}
 	v.SetLimits(limits)
+	v.Recount()
+	s.tellLimits(name, limits)
 	return nil
 }
 
@@ -252,6 +255,7 @@ func (s *Server) openVHost(name string, r vhostRecord) error {
 	v, err := vhost.New(vhost.Options{
 		Name: name, Store: s.store, Recovery: s.registry.recovery, Budget: s.budget, Log: s.log, Metadata: r.Metadata, Limits: r.Limits,
 		Census: &s.registry.census, DefaultQueueType: s.options.DefaultQueueType,
+		Events: s.events, Announced: s.announced(name),
 	})
 	if err != nil {
 		return fmt.Errorf("open virtual host %q: %w", name, err)

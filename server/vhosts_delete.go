@@ -86,6 +86,7 @@ func (s *Server) finishDeletion(v *vhost.VHost, done chan struct{}) error {
 	delete(r.deleting, v.Name())
 	close(done)
 	s.log.Info("virtual host deleted", "vhost", v.Name())
+	s.tellVHost("vhost.deleted", v.Name())
 	return nil
 }
 

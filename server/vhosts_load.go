@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"leveret/store"
 	"leveret/vhost"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) loadVHosts() error {
 		}
 	}
 	if len(names) == 0 && s.options.DefaultVHost != "" {
-		if _, err := s.CreateVHost(s.options.DefaultVHost, vhost.Metadata{}); err != nil {
+		if _, err := s.CreateVHost(s.options.DefaultVHost, vhost.Metadata{Description: "Default virtual host"}); err != nil {
 			return fmt.Errorf("default virtual host: %w", err)
 		}
 	}
@@ -56,4 +57,14 @@ func (s *Server) resumeDeletion(name string) error {
 		return fmt.Errorf("delete virtual host %q: %w", name, err)
 	}
 	return s.forgetVHost(name)
+}
+
+// Fresh reports whether a store knows no virtual host, as that of a broker before its first start.
+func Fresh(s store.Store) (fresh bool, err error) {
+	fresh = true
+	err = s.Load(vhostBucket, func(string, []byte) error {
+		fresh = false
+		return nil
+	})
+	return fresh, err
 }

@@ -26,6 +26,13 @@ func (r *rig) mustCreate(name string) {
 	}
 }
 
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // openIn opens a connection to a virtual host and channel 1.
 func (r *rig) openIn(name string) *client {
 	r.t.Helper()

@@ -71,7 +71,7 @@ func (r *crashRig) hook(step string) error {
 }
 
 func crashOptions(files *faultFS, threshold float64) Options {
-	return Options{SegmentSize: 64 << 10, BatchSize: 16 << 10, RelocateThreshold: threshold, files: files}
+	return Options{SegmentSize: 64 << 10, BatchSize: 16 << 10, RelocateThreshold: threshold, files: files, shrinkFrom: 64 << 10}
 }
 
 // reopen opens a store on an image in a folder of its own.

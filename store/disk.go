@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -30,8 +31,9 @@ type Options struct {
 	// Logger gets recovery's progress, damage and disk errors; nil for none.
 	Logger *slog.Logger
 
-	files fileSystem         // instead of the folder's, in tests
-	hook  func(string) error // told of each step, in tests; it may fail those that ask
+	shrinkFrom int64              // instead of the constant, in tests
+	files      fileSystem         // instead of the folder's, in tests
+	hook       func(string) error // told of each step, in tests; it may fail those that ask
 }
 
 // DefaultOptions returns what a broker uses that says nothing else.
@@ -46,6 +48,7 @@ func DefaultOptions() Options {
 // disk, but for Spill's and for a segment's, which readers share and which keeps its file in place.
 type Disk struct {
 	options Options
+	minFree atomic.Uint64 // options.MinFree, until it is changed
 	logger  *slog.Logger
 	files   fileSystem
 	lock    *os.File
@@ -59,7 +62,8 @@ type Disk struct {
 	mu       sync.Mutex
 	segments []*segment // of the log, in order; the last one is written
 
-	checkpointed uint64 // the keeper's: position from which the log would be replayed
+	checkpointed uint64    // the keeper's: position from which the log would be replayed
+	shrinkAfter  time.Time // the keeper's: when the root file may be shrunk again
 	recovered    []QueueState
 	report       Report
 
@@ -128,7 +132,7 @@ func openLocked(dir string, o Options) (*Disk, error) {
 	}
 	root.hook = o.hook
 	// The names of what was made just now have to last as well, or a power cut takes the folder with all that is confirmed.
-	if err := errors.Join(osFolder{dir}.syncDir(), osFolder{filepath.Dir(dir)}.syncDir()); err != nil {
+	if err := errors.Join(root.shrinkAtStart(o), osFolder{dir}.syncDir(), osFolder{filepath.Dir(dir)}.syncDir()); err != nil {
 		return nil, errors.Join(err, root.closeFile())
 	}
 	s := newDisk(o, root)
@@ -139,10 +143,13 @@ func openLocked(dir string, o Options) (*Disk, error) {
 	return s, nil
 }
 
-// quiet puts functions that do nothing where none are given.
+// quiet puts functions that do nothing, and the usual numbers, where none are given.
 func quiet(o Options) Options {
 	if o.hook == nil {
 		o.hook = func(string) error { return nil }
+	}
+	if o.shrinkFrom == 0 {
+		o.shrinkFrom = shrinkFrom
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -165,6 +172,7 @@ func newDisk(o Options, r *root) *Disk {
 		abort:   make(chan struct{}),
 		failed:  make(chan struct{}),
 	}
+	s.minFree.Store(o.MinFree)
 	s.log.wake = make(chan struct{}, 1)
 	s.writer = &committer{s: s}
 	s.spill.s = s

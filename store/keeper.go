@@ -73,7 +73,7 @@ func (s *Disk) warn(what string, err error) {
 	}
 }
 
-// pass does what there is to do: checkpoint, free what nobody needs, compact.
+// pass does what there is to do: checkpoint, free what nobody needs, compact, shrink the root file.
 func (s *Disk) pass() error {
 	free := s.unneeded()
 	if len(free) > 0 || s.checkpointDue() {
@@ -84,7 +84,11 @@ func (s *Disk) pass() error {
 			s.warn("free segment", s.free(seg))
 		}
 	}
-	return s.compact()
+	if err := s.compact(); err != nil {
+		return err
+	}
+	s.shrinkRoot()
+	return nil
 }
 
 // unneeded returns the sealed segments without a live message. All their chunks are dead by then, so the checkpoint that follows
@@ -167,10 +171,25 @@ func (s *Disk) OnAlarm(change func(on bool)) { register(&s.watchers, change) }
 // setShortage notes whether there are prepared segments.
 func (s *Disk) setShortage(on bool) { s.space.set(&s.space.shortage, on, s) }
 
+// SetMinFree changes below how many bytes of free disk Alarm is on, while the store runs. Any goroutine may call it; the next look at the disk heeds it.
+func (s *Disk) SetMinFree(bytes uint64) { s.minFree.Store(bytes) }
+
+// MinFree is what it is now.
+func (s *Disk) MinFree() uint64 { return s.minFree.Load() }
+
+// Free is how many bytes the disk has left, 0 if that can't be told.
+func (s *Disk) Free() uint64 {
+	free, err := s.files.free()
+	if err != nil {
+		return 0
+	}
+	return free
+}
+
 // watchSpace looks at the free space.
 func (s *Disk) watchSpace() {
 	free, err := s.files.free()
-	s.space.set(&s.space.low, err == nil && free < s.options.MinFree, s)
+	s.space.set(&s.space.low, err == nil && free < s.minFree.Load(), s)
 }
 
 // set changes one of the reasons, and tells if the alarm changes by it.

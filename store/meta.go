@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,8 @@ const (
 // root is the bbolt file and the one goroutine that writes it. Writers hand it functions; those that wait at the same time share
 // a transaction, and so its two syncs.
 type root struct {
+	path    string
+	swap    sync.RWMutex // keeps db in place while somebody uses it, the writing goroutine aside, which alone puts another there
 	db      *bbolt.DB
 	queueID atomic.Uint64 // the next one to give
 
@@ -63,7 +66,7 @@ type root struct {
 	hook    func(string) error
 }
 
-// change is a step of a transaction and who waits for it.
+// change is a step of a transaction and who waits for it; without a function it asks for the file to be shrunk.
 type change struct {
 	do   func(*bbolt.Tx) error
 	done chan error
@@ -72,13 +75,9 @@ type change struct {
 // openRoot opens the file, or makes it, and checks its version.
 func openRoot(dir string, readOnly bool) (*root, error) {
 	path := filepath.Join(dir, rootName)
-	r := &root{wake: make(chan struct{}, 1), hook: func(string) error { return nil }}
+	r := &root{path: path, wake: make(chan struct{}, 1), hook: func(string) error { return nil }}
 	err := guard(func() (err error) {
-		r.db, err = bbolt.Open(path, 0o640, &bbolt.Options{
-			FreelistType: bbolt.FreelistMapType,
-			Timeout:      time.Second, // the folder is locked already; this is for tools
-			ReadOnly:     readOnly,
-		})
+		r.db, err = openBolt(path, readOnly)
 		return err
 	})
 	if err == nil && readOnly {
@@ -90,6 +89,15 @@ func openRoot(dir string, readOnly bool) (*root, error) {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, diskError(err)), r.closeFile())
 	}
 	return r, nil
+}
+
+// openBolt opens a bbolt file as all are opened here.
+func openBolt(path string, readOnly bool) (*bbolt.DB, error) {
+	return bbolt.Open(path, 0o640, &bbolt.Options{
+		FreelistType: bbolt.FreelistMapType,
+		Timeout:      time.Second, // the folder is locked already; this is for tools
+		ReadOnly:     readOnly,
+	})
 }
 
 // guard runs work on the root file. bbolt trusts its pages: a damaged one makes it panic, or touch memory that is not there. Both
@@ -106,6 +114,8 @@ func guard(work func() error) (err error) {
 
 // view reads; any number may at once, and beside the one that writes.
 func (r *root) view(look func(*bbolt.Tx) error) error {
+	r.swap.RLock()
+	defer r.swap.RUnlock()
 	err := guard(func() error { return r.db.View(look) })
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
@@ -174,7 +184,12 @@ func number(tx *bbolt.Tx, key []byte) uint64 {
 
 // update makes a change durable. It may share its transaction with others; if that fails, each is tried alone.
 func (r *root) update(do func(*bbolt.Tx) error) error {
-	c := &change{do: do, done: make(chan error, 1)}
+	return r.request(&change{do: do})
+}
+
+// request waits until the writing goroutine has done what is asked.
+func (r *root) request(c *change) error {
+	c.done = make(chan error, 1)
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -196,9 +211,7 @@ func (r *root) run() {
 		changes, closed := r.waiting, r.closed
 		r.waiting = nil
 		r.mu.Unlock()
-		if len(changes) > 0 {
-			r.commit(changes)
-		}
+		r.commit(changes)
 		if closed {
 			return
 		}
@@ -207,6 +220,15 @@ func (r *root) run() {
 
 // commit makes changes durable that came while the last transaction ran.
 func (r *root) commit(changes []*change) {
+	changes = slices.DeleteFunc(changes, func(c *change) bool {
+		if c.do == nil {
+			c.done <- r.shrink()
+		}
+		return c.do == nil
+	})
+	if len(changes) == 0 {
+		return
+	}
 	err := r.transaction(changes)
 	for _, c := range changes {
 		if err != nil && len(changes) > 1 {

@@ -35,7 +35,7 @@ func (s *Disk) Stats() Stats {
 	s.index.mu.Lock()
 	st.Chunks, st.IndexBytes = s.index.chunks, s.index.bytes
 	s.index.mu.Unlock()
-	if info, err := os.Stat(s.root.db.Path()); err == nil {
+	if info, err := os.Stat(s.root.path); err == nil {
 		st.RootBytes = info.Size()
 	}
 	return st

@@ -33,7 +33,7 @@ func (v *VHost) BindQueue(name, source, key string, args amqp.Table, owner Owner
 	if err := v.checkOwner(q, owner); err != nil {
 		return err
 	}
-	return v.bind(&e.place, x, exchange.Binding{Destination: q, Key: key, Arguments: args})
+	return v.bind(&e.place, x, exchange.Binding{Destination: q, Key: key, Arguments: args}, r)
 }
 
 // UnbindQueue removes a binding and with it the exchange, if it is an auto-delete one and this was its last. That there is no such
@@ -51,7 +51,7 @@ func (v *VHost) UnbindQueue(name, source, key string, args amqp.Table, owner Own
 	var loose []*exchange.Exchange
 	if x.Has(b) {
 		if err = v.checkOwner(q, owner); err == nil {
-			loose, err = v.unbind(&e.place, x, b)
+			loose, err = v.unbind(&e.place, x, b, r)
 		}
 	}
 	e.turn.Unlock()
@@ -74,7 +74,7 @@ func (v *VHost) BindExchange(destination, source, key string, args amqp.Table, r
 		return amqp.NoExchange(destination, v.opts.Name)
 	}
 	defer e.turn.Unlock()
-	return v.bind(&e.place, x, exchange.Binding{Destination: d, Key: key, Arguments: args})
+	return v.bind(&e.place, x, exchange.Binding{Destination: d, Key: key, Arguments: args}, r)
 }
 
 // UnbindExchange removes a binding between exchanges; otherwise it is like UnbindQueue.
@@ -90,7 +90,7 @@ func (v *VHost) UnbindExchange(destination, source, key string, args amqp.Table,
 	b := exchange.Binding{Destination: d, Key: key, Arguments: args}
 	var loose []*exchange.Exchange
 	if x.Has(b) {
-		loose, err = v.unbind(&e.place, x, b)
+		loose, err = v.unbind(&e.place, x, b, r)
 	}
 	e.turn.Unlock()
 	return v.removeLoose(loose, err)
@@ -117,7 +117,7 @@ func (v *VHost) checkBinding(kind amqp.ResourceKind, destination, source, key st
 }
 
 // bind makes a binding to a destination whose turn the caller has. The record comes first, so that what routes is durable.
-func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
+func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding, r Rights) error {
 	if x.Has(b) {
 		return nil
 	}
@@ -143,6 +143,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding) error {
 		return err
 	}
 	p.addSource(x)
+	v.tellBinding("binding.created", x, &b, r)
 	v.replay(b.Destination, recalled)
 	return nil
 }
@@ -160,13 +161,14 @@ func (v *VHost) checkBound(x *exchange.Exchange, b exchange.Binding) error {
 
 // unbind removes a binding that is there from a destination whose turn the caller has. If the source is to go with it, that is returned, to
 // be removed when the turn is over.
-func (v *VHost) unbind(p *place, x *exchange.Exchange, b exchange.Binding) (loose []*exchange.Exchange, err error) {
+func (v *VHost) unbind(p *place, x *exchange.Exchange, b exchange.Binding, r Rights) (loose []*exchange.Exchange, err error) {
 	if v.lasting(x, b.Destination) {
 		if err := v.opts.Store.Commit(v.forgetBinding(x.Name(), &b)); err != nil {
 			return nil, err
 		}
 	}
 	x.Unbind(b)
+	v.tellBinding("binding.deleted", x, &b, r)
 	if !x.Bound(b.Destination) {
 		p.removeSource(x)
 	}

@@ -57,6 +57,7 @@ func (v *VHost) destroyQueue(e *entry[queue.Queue]) {
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)
+	v.tellQueue("queue.deleted", q, nil)
 }
 
 // wipedAtOnce is how many records one commit removes. It bounds the time for which others wait for the same transaction.

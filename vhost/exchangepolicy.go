@@ -13,7 +13,16 @@ type ExchangePolicy struct {
 }
 
 // exchangePolicy is what the policies say of an exchange of that name.
-func (v *VHost) exchangePolicy(string) ExchangePolicy { return ExchangePolicy{} }
+func (v *VHost) exchangePolicy(name string) ExchangePolicy {
+	return v.policies.Load().apply(theExchanges, name).exchange()
+}
+
+// exchange is what of it concerns an exchange.
+func (a *Applied) exchange() (p ExchangePolicy) {
+	p.Alternate, p.HasAlternate = a.Effective[exchange.ArgAlternate].(string)
+	p.Delayed, _ = a.Effective["delayed-message"].(bool)
+	return p
+}
 
 // ApplyExchangePolicy puts into force what the policies say of an exchange now, as far as its arguments do not say otherwise. An error is the
 // store's. An exchange that does not delay any more keeps its delay queue: what waits there is routed when it is due.

@@ -104,12 +104,14 @@ func (v *VHost) makeExchange(d ExchangeDeclare, r Rights) (made bool, err error)
 		v.exchanges.release(d.Name, e)
 		return false, err
 	}
+	policies := v.policies.Load()
 	if err := v.storeExchange(x); err != nil {
 		v.exchanges.release(d.Name, e)
 		return false, err
 	}
 	v.announceExchange(e, x)
-	return true, nil
+	v.tellExchange("exchange.created", x, r)
+	return true, v.overtaken(e, x, policies)
 }
 
 // storeExchange gives a new exchange its settings and makes it durable, if it is to be. After an error nothing of it is left.
@@ -165,7 +167,7 @@ func (v *VHost) alternate(name string) *exchange.Exchange { return v.Exchange([]
 func (v *VHost) announceExchange(e *entry[exchange.Exchange], x *exchange.Exchange) {
 	e.bearer.Store(x)
 	v.graph.Add(1)
-	v.obeyExchange(e, x)
+	e.applied.Store(v.policies.Load().apply(theExchanges, x.Name()))
 }
 
 // CheckExchange is the passive exchange.declare: it returns nil if the exchange is there.

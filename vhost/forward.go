@@ -70,13 +70,16 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 	}
 	var m amqp.Message
 	var k *queue.Chunk
-	if d.Reason == queue.Due {
+	switch d.Reason {
+	case queue.Due:
 		m = f.due(d)
-	} else {
+	case queue.Sent:
+		m = f.sent(d)
+	default:
 		m = f.die(d)
 	}
 	if m == nil || len(f.routing.Queues) == 0 {
-		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due
+		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due || d.Reason == queue.Sent
 		return
 	}
 	if f.pressed(d) {
@@ -99,6 +102,26 @@ func (f *forwarding) due(d *queue.Departure) amqp.Message {
 	if amqp.ScanProperties(m.Properties(), &f.index) != nil {
 		return nil
 	}
+	return m
+}
+
+// sent routes a message that somebody sends somewhere. What it went through before counts no more, so it does not look as if it went in circles.
+func (f *forwarding) sent(d *queue.Departure) amqp.Message {
+	x := f.vhost.Exchange([]byte(d.To.Exchange))
+	if x == nil {
+		return nil
+	}
+	_, properties, body := d.Message.Split()
+	size := amqp.MessageHeadSize + 2 + len(d.To.Exchange) + len(d.To.Key) + len(properties) + len(body)
+	m := amqp.Message(amqp.AppendMessageAddress(f.room(size)[:0], []byte(d.To.Exchange), []byte(d.To.Key)))
+	m = append(m, properties...)
+	m.Resend(d.Message, len(properties), f.now)
+	m = append(m, body...)
+	r := &f.routing
+	r.Keys = append(r.Keys[:0], []byte(d.To.Key))
+	r.Headers, r.Message, r.Properties, r.Forwarded = f.index.Headers, m, &f.index, true
+	f.vhost.Route(x, r)
+	r.Headers, r.Message, r.Properties = nil, nil, nil
 	return m
 }
 

@@ -9,6 +9,10 @@ import (
 	"leveret/amqp"
 )
 
+// Plain brings a value that came out of JSON, by whatever way, to the types in which this package gives such values out: nil, bool, string,
+// int64 for whole numbers, float64 for others, []any and map[string]any. It copies.
+func Plain(v any) any { return plain(v) }
+
 // plain brings a value that came out of JSON, by whatever way, to the few types that the package works with: nil, bool, string, int64 for
 // whole numbers, float64 for others, []any and map[string]any. It copies, so that the value is nobody else's.
 func plain(v any) any {

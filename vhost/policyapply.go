@@ -51,10 +51,31 @@ func (v *VHost) obey(e *entry[queue.Queue], q *queue.Queue) {
 	v.tellPolicy(opts.Name, before, e.applied.Load())
 }
 
-// obeyExchange is obey for an exchange.
+// obeyExchange is obey for an exchange. What would change nothing is left out, as it takes the exchange's turn.
 func (v *VHost) obeyExchange(e *entry[exchange.Exchange], x *exchange.Exchange) {
-	for told := (*policySet)(nil); told != v.policies.Load(); {
+	first := true
+	for told := (*policySet)(nil); told != v.policies.Load(); first = false {
 		told = v.policies.Load()
-		e.applied.Store(told.apply(theExchanges, x.Name()))
+		a := told.apply(theExchanges, x.Name())
+		if before := e.applied.Swap(a); first && before != nil && before.exchange() == a.exchange() {
+			continue
+		}
+		if err := v.ApplyExchangePolicy(x, a.exchange()); err != nil {
+			v.opts.Log.Error("a policy is not in force", "vhost", v.opts.Name, "exchange", x.Name(), "policy", a.Policy, "error", err)
+		}
 	}
+}
+
+// overtaken tells an exchange that has just become visible of changes of the policies that it was made with. The caller has the
+// exchange's turn.
+func (v *VHost) overtaken(e *entry[exchange.Exchange], x *exchange.Exchange, told *policySet) error {
+	for told != v.policies.Load() {
+		told = v.policies.Load()
+		a := told.apply(theExchanges, x.Name())
+		e.applied.Store(a)
+		if err := v.settleExchange(x, a.exchange()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -138,6 +138,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 	}
 	e.bearer.Store(q)
 	v.obey(e, q) // a policy may have changed since the queue was given its settings
+	v.tellQueue("queue.created", q, r)
 	return q, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"leveret/amqp"
+	"leveret/queue"
 )
 
 // Census counts the queues and exchanges of all virtual hosts of a broker together, and says how many there may be. The zero value is
@@ -14,6 +15,31 @@ type Census struct {
 
 	queues, exchanges atomic.Int64
 }
+
+// Recount compares what the queues hold with the limits on it. It is called once a second, so a limit may be passed by what comes in that
+// time: it keeps one virtual host from taking the broker's disk and memory, and is no exact account.
+func (v *VHost) Recount() {
+	messages, limitedMessages := v.limit(MaxMessages)
+	bytes, limitedBytes := v.limit(MaxBytes)
+	if !limitedMessages && !limitedBytes {
+		v.full.Store(false)
+		return
+	}
+	var held queue.Stats
+	v.Queues(func(q *queue.Queue) bool {
+		held.Add(q.Stats())
+		return true
+	})
+	full := limitedMessages && int64(held.Ready+held.Unacked) >= messages || limitedBytes && int64(held.ReadyBytes) >= bytes
+	if full && !v.full.Load() {
+		v.opts.Log.Warn("virtual host is full, publishes are refused", "vhost", v.opts.Name,
+			"messages", held.Ready+held.Unacked, "bytes", held.ReadyBytes)
+	}
+	v.full.Store(full)
+}
+
+// Full reports whether the virtual host held as much as it may at the last Recount: publishers are refused then.
+func (v *VHost) Full() bool { return v.full.Load() }
 
 // checkQueueLimits refuses one more queue where there are enough. Declares that come at the same moment may pass together: a limit is a
 // guard and no exact account.

@@ -84,6 +84,7 @@ func (v *VHost) removeQueue(e *entry[queue.Queue], q *queue.Queue) (loose []*exc
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)
+	v.tellQueue("queue.deleted", q, nil)
 	return loose, err
 }
 
@@ -132,7 +133,9 @@ func (v *VHost) removeExchange(x *exchange.Exchange, ifUnused bool) (loose []*ex
 	e.turn.Unlock() // the destinations have turns of their own, and nobody holds two
 	for i := range bindings {
 		v.dropSource(bindings[i].Destination, x)
+		v.tellBinding("binding.deleted", x, &bindings[i], nil)
 	}
+	v.tellExchange("exchange.deleted", x, nil)
 	return loose, true, err
 }
 
@@ -153,10 +156,14 @@ func (v *VHost) removeLoose(loose []*exchange.Exchange, failed error) error {
 // are to go because this was their last binding.
 func (v *VHost) unbindSources(p *place, d exchange.Destination) (changes []store.Change, loose []*exchange.Exchange) {
 	for _, x := range p.sources {
-		if v.lasting(x, d) {
+		lasting := v.lasting(x, d)
+		if lasting || v.opts.Events.Wanted("binding.deleted") {
 			bindings := x.BindingsTo(d)
 			for i := range bindings {
-				changes = append(changes, v.forgetBinding(x.Name(), &bindings[i]))
+				if lasting {
+					changes = append(changes, v.forgetBinding(x.Name(), &bindings[i]))
+				}
+				v.tellBinding("binding.deleted", x, &bindings[i], nil)
 			}
 		}
 		if x.UnbindAll(d) > 0 && isLoose(x) {

@@ -1,11 +1,59 @@
 package vhost
 
-import "leveret/amqp"
+import (
+	"leveret/amqp"
+	"leveret/exchange"
+	"leveret/queue"
+)
 
 // tell emits an event about something in this virtual host.
 func (v *VHost) tell(key string, properties func() amqp.Table) {
 	v.opts.Events.Emit(key, func() amqp.Table {
 		return append(properties(), amqp.Field{Name: "vhost", Value: v.opts.Name})
+	})
+}
+
+// actor is the user who has these rights, if they are a user's.
+func actor(r Rights) amqp.Table {
+	if user, ok := r.(interface{ User() string }); ok {
+		return amqp.Table{{Name: "user_who_performed_action", Value: user.User()}}
+	}
+	return nil
+}
+
+// tellQueue emits an event of a queue; r is nil where nobody in particular is the cause.
+func (v *VHost) tellQueue(key string, q *queue.Queue, r Rights) {
+	v.tell(key, func() amqp.Table {
+		o := q.Options()
+		return append(amqp.Table{
+			{Name: "name", Value: o.Name}, {Name: "durable", Value: o.Durable}, {Name: "auto_delete", Value: o.AutoDelete},
+			{Name: "exclusive", Value: o.Exclusive}, {Name: "type", Value: string(v.kindOf(o))}, {Name: "arguments", Value: o.Arguments},
+		}, actor(r)...)
+	})
+}
+
+// tellExchange is tellQueue for an exchange.
+func (v *VHost) tellExchange(key string, x *exchange.Exchange, r Rights) {
+	v.tell(key, func() amqp.Table {
+		o := x.Options()
+		return append(amqp.Table{
+			{Name: "name", Value: o.Name}, {Name: "type", Value: o.Type}, {Name: "durable", Value: o.Durable},
+			{Name: "auto_delete", Value: o.AutoDelete}, {Name: "internal", Value: o.Internal}, {Name: "arguments", Value: o.Arguments},
+		}, actor(r)...)
+	})
+}
+
+// tellBinding is tellQueue for a binding.
+func (v *VHost) tellBinding(key string, x *exchange.Exchange, b *exchange.Binding, r Rights) {
+	v.tell(key, func() amqp.Table {
+		kind := "queue"
+		if b.ToExchange() {
+			kind = "exchange"
+		}
+		return append(amqp.Table{
+			{Name: "source_name", Value: x.Name()}, {Name: "source_kind", Value: "exchange"}, {Name: "destination_name", Value: b.Destination.Name()},
+			{Name: "destination_kind", Value: kind}, {Name: "routing_key", Value: b.Key}, {Name: "arguments", Value: b.Arguments},
+		}, actor(r)...)
 	})
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	// Metadata and Limits are what the operator set for this virtual host.
 	Metadata Metadata
 	Limits   Limits
+	// Announced are the names of further exchanges that the broker announces something on; see Announce.
+	Announced []string
 	// Events are told what happens in the virtual host; nil for nobody.
 	Events *events.Bus
 	// Census counts queues and exchanges together with those of other virtual hosts; nil if there are no others.
@@ -52,6 +54,7 @@ type VHost struct {
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters
+	full atomic.Bool // it holds as much as its limits allow
 	gone atomic.Bool // it is being deleted: nothing is made in it any more
 }
 
@@ -89,6 +92,11 @@ func New(opts Options) (*VHost, error) {
 	for _, x := range predeclared {
 		x.Durable = true
 		if err := v.restoreExchange(x, 0); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range opts.Announced {
+		if err := v.restoreExchange(exchange.Options{Name: name, Type: "topic", Durable: true, Internal: true}, 0); err != nil {
 			return nil, err
 		}
 	}

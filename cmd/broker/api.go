@@ -13,7 +13,7 @@ func (n *node) managementOptions() management.Options {
 	o.Node, o.Cluster = n.config.Node(), n.config.Node()
 	o.ProductVersion, o.Version = server.DefaultOptions().ProductVersion, version
 	o.Listeners = n.listeners
-	o.MemoryLimit = n.memoryLimit
+	o.Control = control{n}
 	o.DataDir = n.config.DataDir
 	o.Certificates = n.servedCertificates
 	return o

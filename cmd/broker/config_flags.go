@@ -25,6 +25,7 @@ var flagHelp = map[string]string{
 	"http-addr":    "address of the HTTP server, none to have none (default :15672)",
 	"metrics-addr": "address of Prometheus' /metrics, none to have none (default :15692)",
 	"data-dir":     "folder for messages and definitions, none to keep them in memory (default leveret-data)",
+	"definitions":  "definitions file, or folder of them, to import before anybody can connect; see docs/definitions.md",
 	"node-name":    "name of this node (default leveret@ and the host's name)",
 	"log-level":    "debug, info, warn or error (default info)",
 	"log-format":   "text or json (default text)",

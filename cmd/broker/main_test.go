@@ -32,7 +32,7 @@ func file(t *testing.T, name, text string) string {
 }
 
 func TestCommands(t *testing.T) {
-	good := file(t, "good.conf", "heartbeat = 30\nvhost_max = 5\n")
+	good := file(t, "good.conf", "heartbeat = 30\nnet_ticktime = 5\n")
 	bad := file(t, "bad.conf", "heartbeet = 30\n")
 	incomplete := file(t, "incomplete.conf", "listeners.ssl.default = 5671\n")
 	tests := []struct {
@@ -48,7 +48,7 @@ func TestCommands(t *testing.T) {
 		{"config print", []string{"config", "print", "--config", good}, 0, `(?m)^heartbeat = 30 +# .*good\.conf:1$`, `^$`},
 		{"config print with a flag", []string{"config", "print", "--amqp-addr", "1", "--amqp-addr=localhost:2"}, 0,
 			`(?m)^listeners\.tcp\.1 = :1 +# --amqp-addr\nlisteners\.tcp\.2 = localhost:2 +# --amqp-addr$`, `^$`},
-		{"config check", []string{"config", "check", "--config", good}, 0, `^warning: .*good\.conf:2: vhost_max has no effect here\nok\n$`, `^$`},
+		{"config check", []string{"config", "check", "--config", good}, 0, `^warning: .*good\.conf:2: net_ticktime has no effect here\nok\n$`, `^$`},
 		{"config check of a bad file", []string{"config", "check", "--config", bad}, 1, `^$`, `^broker: .*bad\.conf:1: unknown key heartbeet, nearest is heartbeat\n$`},
 		{"config check of what lacks", []string{"config", "check", "--config", incomplete}, 1, `^$`, `listeners\.ssl needs ssl_options\.certfile`},
 		{"config check without the file", []string{"config", "check", "--config", good + "x"}, 1, `^$`, `no such file`},

@@ -39,7 +39,7 @@ func TestDefaultsAreThePackages(t *testing.T) {
 	s := store.NewMemory()
 	users := auth.DefaultOptions()
 	users.Storage = userStorage{s}
-	if got := authOptions(config.Default(), s); !reflect.DeepEqual(got, users) {
+	if got := authOptions(config.Default(), s, nil); !reflect.DeepEqual(got, users) {
 		t.Errorf("auth: got  %+v\nwant %+v", got, users)
 	}
 }
@@ -47,7 +47,7 @@ func TestDefaultsAreThePackages(t *testing.T) {
 func TestUsersAreKeptInTheStore(t *testing.T) {
 	s := store.NewMemory()
 	for range 2 { // the second one reads what the first one wrote
-		a, err := auth.New(authOptions(config.Default(), s))
+		a, err := auth.New(authOptions(config.Default(), s, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,14 +58,14 @@ func TestUsersAreKeptInTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, err := auth.New(authOptions(config.Default(), s))
+	a, err := auth.New(authOptions(config.Default(), s, nil))
 	if err != nil || len(a.Users()) != 2 {
 		t.Fatalf("%v, users %+v", err, a.Users())
 	}
 	if err := a.DeleteUser("other"); err != nil {
 		t.Fatal(err)
 	}
-	if a, err = auth.New(authOptions(config.Default(), s)); err != nil || len(a.Users()) != 1 {
+	if a, err = auth.New(authOptions(config.Default(), s, nil)); err != nil || len(a.Users()) != 1 {
 		t.Errorf("%v, after the deletion users %+v", err, a.Users())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 type perfOptions struct {
 	perf.Options
 	arguments []string // name=value, for the queue
+	confirmed string   // file for what was confirmed
 	json      bool
 	quiet     bool
 }
@@ -41,6 +43,7 @@ func (o *perfOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Persistent, "persistent", false, "publish persistent messages")
 	flags.BoolVar(&o.Mandatory, "mandatory", false, "have unroutable messages returned")
 	flags.IntVar(&o.Window, "confirm", 0, "publisher confirms with so many messages outstanding; 0: no confirms")
+	flags.StringVar(&o.confirmed, "confirmed-log", "", "file to add to which messages were confirmed, for perf verify; needs --confirm and --size 32")
 	flags.IntVar(&o.Prefetch, "prefetch", o.Prefetch, "unacknowledged messages of a consumer; 0: no limit")
 	flags.BoolVar(&o.AutoAck, "auto-ack", false, "consume in automatic acknowledgement mode")
 	flags.IntVar(&o.AckEvery, "multi-ack", o.AckEvery, "acknowledge so many messages at once")
@@ -80,6 +83,7 @@ func newPerfCommand() *cobra.Command {
 		},
 	}
 	o.AddFlags(cmd.Flags())
+	cmd.AddCommand(newPerfVerifyCommand())
 	return cmd
 }
 
@@ -88,6 +92,14 @@ func runPerf(ctx context.Context, o perfOptions, out, live io.Writer) error {
 	progress := func(p perf.Progress) { fmt.Fprintln(live, p) }
 	if o.quiet {
 		progress = nil
+	}
+	if o.confirmed != "" {
+		f, err := os.OpenFile(o.confirmed, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		o.ConfirmedLog = f
 	}
 	// A run that broke off has a report of what went before, which is shown beside the error.
 	report, err := perf.Run(ctx, o.Options, progress)

@@ -16,13 +16,15 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true, // an error is not a question about flags
 		SilenceErrors: true, // execute tells it
 	}
+	files := admin.NewDefinitions()
+	files.AddCommand(newDefinitionsCheckCommand())
 	root.AddCommand(
 		newServeCommand(),
 		newPerfCommand(),
 		newConfigCommand(),
 		newStoreCommand(),
 		admin.New(),
-		admin.NewDefinitions(),
+		files,
 		rabbitmqctl.New("rabbitmqctl"),
 		rabbitmqctl.New("rabbitmq-diagnostics"),
 		newHealthCommand(),

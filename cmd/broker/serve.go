@@ -14,6 +14,7 @@ import (
 
 	"leveret/auth"
 	"leveret/config"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 
@@ -60,6 +61,7 @@ func newServeCommand() *cobra.Command {
 			hangups := make(chan os.Signal, 1) // more than one at a time mean the same as one
 			signal.Notify(hangups, syscall.SIGHUP)
 			defer signal.Stop(hangups)
+			signal.Ignore(syscall.SIGXFSZ) // a file over the process's limit is an error of the write, and dealt with there
 			return serve(ctx, loaded, o, hangups, cmd.ErrOrStderr())
 		},
 	}
@@ -75,7 +77,7 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 	for _, warning := range loaded.Warnings {
 		log.Warn("configuration", "warning", warning)
 	}
-	n, err := newNode(loaded.Config, log)
+	n, err := newNode(loaded.Config, log, level)
 	if err != nil {
 		return err
 	}
@@ -85,6 +87,9 @@ func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <
 		select {
 		case <-ctx.Done():
 			log.Info("stopping")
+		case <-n.stops:
+			log.Info("stopping, as an operator says")
+			return n.stop()
 		case err = <-n.failed:
 		case <-n.store.Failed():
 			err = fmt.Errorf("the store failed: %w", n.store.Err())
@@ -103,19 +108,30 @@ type node struct {
 	store       store.Store
 	users       *auth.Authenticator
 	server      *server.Server
+	events      *events.Bus // what happens
+	logLines    *events.Bus // the lines of the log; nil if they go nowhere else
 	tls         *tlsListeners
 	memoryLimit uint64 // bytes from which publishers are held
 	web         webServers
-	failed      chan error // a web server that ended by itself
+	failed      chan error     // a web server that ended by itself
+	stops       chan struct{}  // an operator wants the process to end
+	level       *slog.LevelVar // of the log
 }
 
 // newNode opens the store and reads what is in it. Nobody can connect yet.
-func newNode(c config.Config, log *slog.Logger) (*node, error) {
+func newNode(c config.Config, log *slog.Logger, level *slog.LevelVar) (*node, error) {
 	s, err := openStore(c, log)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{config: c, log: log, store: s, failed: make(chan error, webServerCount)}
+	n := &node{
+		config: c, log: log, store: s, events: events.New(), failed: make(chan error, webServerCount),
+		stops: make(chan struct{}, 1), level: level,
+	}
+	if c.LogExchange {
+		n.logLines = events.New()
+		n.log = slog.New(events.LogHandler(log.Handler(), n.logLines, c.LogFormat == "json"))
+	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.closeStore())
 	}
@@ -124,7 +140,14 @@ func newNode(c config.Config, log *slog.Logger) (*node, error) {
 
 // open builds what stands on the store, in the order in which they need each other.
 func (n *node) open() (err error) {
-	if n.users, err = auth.New(authOptions(n.config, n.store)); err != nil {
+	if err := n.seed(); err != nil {
+		return err
+	}
+	users := authOptions(n.config, n.store, n.events)
+	if users.CheckPassword, err = n.config.CheckPassword(); err != nil {
+		return err
+	}
+	if n.users, err = auth.New(users); err != nil {
 		return fmt.Errorf("users: %w", err)
 	}
 	n.limitMemory()
@@ -136,9 +159,25 @@ func (n *node) open() (err error) {
 	if n.tls.amqp != nil {
 		options.TLS = n.tls.amqp.config()
 	}
-	n.server, err = server.New(options, server.Dependencies{Store: n.store, Users: n.users, Log: n.log})
-	if err == nil && n.server.VHost(n.config.DefaultVHost) == nil {
-		n.log.Warn("the default virtual host is not there, so nobody can open it", "default_vhost", n.config.DefaultVHost)
+	n.server, err = server.New(options, server.Dependencies{
+		Store: n.store, Users: n.users, Log: n.log, Events: n.events, LogLines: n.logLines,
+	})
+	if err == nil {
+		err = n.importDefinitions()
+	}
+	return err
+}
+
+// seed decides what the start makes beside what the store has. Only a first start makes the default user: whoever has deleted all users does not
+// want guest back. With definitions to import even that makes nothing but what they say.
+func (n *node) seed() error {
+	if n.config.Definitions != "" {
+		n.config.DefaultUser, n.config.DefaultVHost = "", ""
+		return nil
+	}
+	fresh, err := server.Fresh(n.store)
+	if err == nil && !fresh {
+		n.config.DefaultUser = ""
 	}
 	return err
 }
@@ -211,7 +250,10 @@ func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	n.tls.end()
-	err := errors.Join(n.server.Close(ctx), n.web.close(ctx), n.closeStore())
+	err := errors.Join(n.server.Close(ctx), n.web.close(ctx))
+	n.events.Close()
+	n.logLines.Close()
+	err = errors.Join(err, n.closeStore())
 	n.log.Info("stopped")
 	return err
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strconv"
+	"time"
+
 	"leveret/exchange"
 	"leveret/metrics"
 	"leveret/queue"
-	"leveret/vhost"
+	"leveret/server"
 )
 
 // figures hand the numbers that the packages count to the metrics. They wait for nobody.
@@ -14,8 +17,8 @@ var _ metrics.Source = figures{}
 
 // Node gathers what is of the broker as a whole.
 func (n figures) Node() metrics.Node {
-	s, disk, logins := n.server.Stats(), n.store.Stats(), n.users.Attempts()
-	return metrics.Node{
+	s, disk := n.server.Stats(), n.store.Stats()
+	m := metrics.Node{
 		ConnectionCount: uint64(s.Connections),
 		ChannelCount:    uint64(s.Channels),
 		ConsumerCount:   uint64(s.Contents.Consumers),
@@ -31,13 +34,12 @@ func (n figures) Node() metrics.Node {
 		ConnectionsClosed: s.ConnectionsClosed,
 		ChannelsOpened:    s.ChannelsOpened,
 		ChannelsClosed:    s.ChannelsClosed,
-		LoginsTried:       logins.Total,
-		LoginsFailed:      logins.Failed,
 		Published:         s.Published,
 		Confirmed:         s.Confirmed,
 		Returned:          s.Returned,
 		Unroutable:        s.Unroutable,
-		Dropped:           map[string]uint64{"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "rejected": s.Contents.Rejected},
+		Dropped:           dropped(&s),
+		TimedOut:          s.TimedOut,
 		Syncs:             disk.Syncs,
 		RecordsWritten:    disk.Records,
 		WrittenBytes:      disk.Bytes,
@@ -45,44 +47,103 @@ func (n figures) Node() metrics.Node {
 		ReadBytes:         disk.ReadBytes,
 		DamagedRecords:    disk.DamagedRecords,
 
-		QueueTypes: n.queueTypes(),
-		Memory:     map[string]uint64{"queues": uint64(s.Contents.ReadyBytes), "total": s.Memory},
+		Memory: map[string]uint64{"queues": uint64(s.Contents.ReadyBytes), "total": s.Memory},
+	}
+	for _, l := range n.users.AttemptsByProtocol() {
+		m.Logins = append(m.Logins, metrics.Logins{Protocol: l.Protocol, Tried: l.Total, Failed: l.Failed})
+	}
+	if limited, ok := n.store.(diskLimited); ok {
+		m.DiskFree, m.DiskLimit = limited.Free(), limited.MinFree()
+	}
+	channels := n.server.Channels()
+	n.addQueues(&m, holders(channels))
+	addChannels(&m, channels)
+	for _, c := range n.server.OpenConnections() {
+		of := connectionFigures(&c)
+		m.Connections.Add(&of)
+	}
+	return m
+}
+
+// diskLimited is a store that is on a disk.
+type diskLimited interface {
+	Free() uint64
+	MinFree() uint64
+	SetMinFree(bytes uint64)
+}
+
+// dropped are the messages that the broker dropped, by reason. Those for which there was no queue have a number of their own.
+func dropped(s *server.Stats) map[string]uint64 {
+	d := s.Contents.Dropped
+	return map[string]uint64{
+		"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "queue_full": s.Refused, "vhost_full": s.OverQuota,
+		"rejected": d[queue.Rejected], "expired": d[queue.Expired], "maxlen": d[queue.MaxLength], "delivery_limit": d[queue.DeliveryLimit],
+		"damaged": s.Contents.Damaged,
 	}
 }
 
-// queueTypes sums up all queues of a type. What queues did that are gone counts for the type that most are of.
-func (n figures) queueTypes() []metrics.Queue {
-	sums := []metrics.Queue{{Type: "classic"}, {Type: "quorum"}, {Type: "stream"}}
-	n.eachVHost(func(v *vhost.VHost) {
-		v.Queues(func(q *queue.Queue) bool {
-			figures := queueFigures(q)
-			for i := range sums {
-				if sums[i].Type == figures.Type {
-					sums[i].Add(&figures)
-				}
+// addQueues sums up all queues of a type. What queues did that are gone counts for the type that most are of.
+func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]holder) {
+	m.QueueTypes = []metrics.Queue{{Type: "classic"}, {Type: "quorum"}, {Type: "stream"}}
+	now := time.Now()
+	n.eachQueue(func(q *queue.Queue) {
+		figures := queueFigures(q, holding[q], now)
+		for i := range m.QueueTypes {
+			if m.QueueTypes[i].Type == figures.Type {
+				m.QueueTypes[i].Add(&figures)
 			}
-			return true
-		})
-		retired := queueTotals(v.Retired()) // last, so that the totals of a queue that closes meanwhile are not missed
-		sums[0].Add(&retired)
+		}
+		m.OldestAge = max(m.OldestAge, figures.OldestAge)
+		m.Unattended += figures.Unattended
 	})
-	return sums
+	for _, v := range n.server.VHosts() { // last, so that the totals of a queue that closes meanwhile are not missed
+		retired := queueTotals(v.Retired())
+		m.QueueTypes[0].Add(&retired)
+	}
+}
+
+// addChannels sums up the channels.
+func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
+	for i := range channels {
+		ch := &channels[i]
+		of := channelFigures(ch)
+		m.Channels.Add(&of)
+		m.MostUnacked = max(m.MostUnacked, of.Unacked)
+		m.OldestUnackedAge = max(m.OldestUnackedAge, ch.Oldest.Seconds())
+		if ch.Publishes.Published > 0 {
+			m.Publishers++
+		}
+	}
+}
+
+// holder is what channels hold of a queue.
+type holder struct {
+	oldest time.Duration
+	most   int
+}
+
+// holders finds out which queues have deliveries that are not settled. A channel counts for the queue of its oldest one.
+func holders(channels []server.ChannelStatus) map[*queue.Queue]holder {
+	all := make(map[*queue.Queue]holder)
+	for i := range channels {
+		if q := channels[i].OldestOf; q != nil {
+			h := all[q]
+			all[q] = holder{max(h.oldest, channels[i].Oldest), max(h.most, channels[i].Unacked)}
+		}
+	}
+	return all
 }
 
 // Queues returns each queue's numbers as of its last turn.
 func (n figures) Queues() []metrics.Queue {
 	var list []metrics.Queue
-	n.eachVHost(func(v *vhost.VHost) {
-		v.Queues(func(q *queue.Queue) bool {
-			list = append(list, queueFigures(q))
-			return true
-		})
-	})
+	holding, now := holders(n.server.Channels()), time.Now()
+	n.eachQueue(func(q *queue.Queue) { list = append(list, queueFigures(q, holding[q], now)) })
 	return list
 }
 
 // queueFigures are one queue's numbers.
-func queueFigures(q *queue.Queue) metrics.Queue {
+func queueFigures(q *queue.Queue, h holder, now time.Time) metrics.Queue {
 	s, o := q.Stats(), q.Options()
 	f := queueTotals(s.Totals)
 	f.VHost, f.Name, f.Type = o.VHost, o.Name, "classic"
@@ -90,7 +151,14 @@ func queueFigures(q *queue.Queue) metrics.Queue {
 		f.Type, _ = kind.(string)
 	}
 	f.Ready, f.Unacked, f.Consumers = uint64(s.Ready), uint64(s.Unacked), uint64(s.Consumers)
-	f.MemoryBytes = uint64(s.ReadyBytes)
+	f.MemoryBytes, f.ReadyBytes = uint64(s.ReadyBytes), uint64(s.Bodies)
+	if s.Head > 0 {
+		f.OldestAge = max(0, now.Sub(time.UnixMilli(s.Head)).Seconds())
+	}
+	f.OldestUnackedAge, f.MostUnacked = h.oldest.Seconds(), uint64(h.most)
+	if s.Ready > 0 && s.Consumers == 0 {
+		f.Unattended = 1
+	}
 	return f
 }
 
@@ -99,36 +167,77 @@ func queueTotals(t queue.Totals) metrics.Queue {
 	return metrics.Queue{
 		Published: t.Published, DeliveredManualAck: t.Delivered, DeliveredAutoAck: t.DeliveredAuto, GotManualAck: t.Got, GotAutoAck: t.GotAuto,
 		GotEmpty: t.GetEmpty, Redelivered: t.Redelivered, Acked: t.Acked, Requeued: t.Requeued, Rejected: t.Rejected, Purged: t.Purged,
+		DeadLettered: deaths(&t.DeadLettered), Dropped: deaths(&t.Dropped),
 	}
 }
 
-// Exchanges returns all exchanges but the default one, which has no bindings that anybody made.
+func deaths(by *[queue.Reasons]uint64) metrics.Deaths {
+	return metrics.Deaths{Rejected: by[queue.Rejected], Expired: by[queue.Expired], TooLong: by[queue.MaxLength], DeliveryLimit: by[queue.DeliveryLimit]}
+}
+
+// Exchanges returns all exchanges.
 func (n figures) Exchanges() []metrics.Exchange {
 	var list []metrics.Exchange
-	n.eachVHost(func(v *vhost.VHost) {
+	for _, v := range n.server.VHosts() {
 		v.Exchanges(func(x *exchange.Exchange) bool {
-			list = append(list, metrics.Exchange{VHost: v.Name(), Name: x.Name(), Type: x.Options().Type, Bindings: uint64(x.Len())})
+			list = append(list, metrics.Exchange{
+				VHost: v.Name(), Name: x.Name(), Type: x.Options().Type, Bindings: uint64(x.Len()), Published: x.Traffic().In,
+			})
 			return true
 		})
-	})
+	}
 	return list
 }
 
-// Channels and Connections return nothing as long as no snapshots of them are at hand.
+// Channels returns the open channels.
+func (n figures) Channels() []metrics.Channel {
+	channels := n.server.Channels()
+	list := make([]metrics.Channel, len(channels))
+	for i := range channels {
+		list[i] = channelFigures(&channels[i])
+	}
+	return list
+}
 
-func (n figures) Channels() []metrics.Channel { return nil }
+func channelFigures(ch *server.ChannelStatus) metrics.Channel {
+	return metrics.Channel{
+		ID:        strconv.FormatUint(ch.Connection, 10) + "." + strconv.Itoa(int(ch.Number)),
+		Consumers: uint64(ch.Consumers), Unacked: uint64(ch.Unacked), Unconfirmed: uint64(ch.Unconfirmed), Uncommitted: uint64(ch.Uncommitted),
+		AcksUncommitted: uint64(ch.Settling), Prefetch: uint64(ch.Prefetch),
+	}
+}
 
-func (n figures) Connections() []metrics.Connection { return nil }
+// Connections returns the open connections.
+func (n figures) Connections() []metrics.Connection {
+	connections := n.server.OpenConnections()
+	list := make([]metrics.Connection, len(connections))
+	for i := range connections {
+		list[i] = connectionFigures(&connections[i])
+	}
+	return list
+}
+
+func connectionFigures(c *server.ConnectionStatus) metrics.Connection {
+	return metrics.Connection{
+		ID: strconv.FormatUint(c.ID, 10), ReceivedBytes: c.Received.Bytes, SentBytes: c.Sent.Bytes, Reads: c.Received.Calls, Writes: c.Sent.Calls,
+		PendingBytes: uint64(c.Pending), Channels: uint64(c.Channels),
+	}
+}
 
 // VHosts returns the names of the virtual hosts.
 func (n figures) VHosts() []string {
 	var list []string
-	n.eachVHost(func(v *vhost.VHost) { list = append(list, v.Name()) })
+	for _, v := range n.server.VHosts() {
+		list = append(list, v.Name())
+	}
 	return list
 }
 
-func (n figures) eachVHost(f func(*vhost.VHost)) {
-	if v := n.server.VHost("/"); v != nil {
-		f(v)
+func (n figures) eachQueue(f func(*queue.Queue)) {
+	for _, v := range n.server.VHosts() {
+		v.Queues(func(q *queue.Queue) bool {
+			f(q)
+			return true
+		})
 	}
 }

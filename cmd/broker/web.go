@@ -19,11 +19,12 @@ import (
 // webServers are the HTTP server, with the API, and the one of Prometheus' own, each plain and over TLS. All serve /metrics.
 type webServers struct {
 	http, https, metrics, metricsTLS webServer
-	api                              *management.API // behind http and https
+	control                          webServer       // a socket for the operator
+	api                              *management.API // behind all but the ones for metrics
 }
 
 // webServerCount is how many they are.
-const webServerCount = 4
+const webServerCount = 5
 
 // listen opens the addresses that are configured.
 func (w *webServers) listen(n *node) error {
@@ -40,6 +41,7 @@ func (w *webServers) listen(n *node) error {
 		w.https.listen(n, n.config.HTTPSAddr, n.tls.http, web),
 		w.metrics.listen(n, n.config.MetricsAddr, nil, handler),
 		w.metricsTLS.listen(n, n.config.MetricsTLSAddr, n.tls.metrics, handler),
+		w.control.listenControl(n, w.api),
 	)
 }
 
@@ -56,7 +58,7 @@ func withMetrics(metrics http.Handler, api *management.API) http.Handler {
 
 // close closes all. What the first one needs of the time is not there for the others.
 func (w *webServers) close(ctx context.Context) error {
-	err := errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx))
+	err := errors.Join(w.http.close(ctx), w.https.close(ctx), w.metrics.close(ctx), w.metricsTLS.close(ctx), w.control.close(ctx))
 	if w.api != nil {
 		w.api.Close()
 	}
@@ -72,29 +74,34 @@ type webServer struct {
 
 // listen serves handler at address, over TLS if there are certificates, or nothing if the address is empty. When the server ends by itself,
 // the node's failed is told why.
-func (w *webServer) listen(n *node, address string, secure *certificates, handler http.Handler) (err error) {
+func (w *webServer) listen(n *node, address string, secure *certificates, handler http.Handler) error {
 	if address == "" {
 		return nil
 	}
-	if w.listener, err = net.Listen("tcp", address); err != nil {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
 		return fmt.Errorf("listen for HTTP: %w", err)
 	}
 	if secure != nil {
-		w.listener = tls.NewListener(w.listener, secure.config())
+		l = tls.NewListener(l, secure.config())
 	}
 	// Answers have no time limit here: handlers bound themselves, and a slow reader of a long answer is no harm.
-	w.server = &http.Server{
+	w.serve(n, l, &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // of what clients do wrong
-	}
-	w.done = make(chan struct{})
+	})
+	return nil
+}
+
+// serve answers at a listener until close.
+func (w *webServer) serve(n *node, l net.Listener, s *http.Server) {
+	w.listener, w.server, w.done = l, s, make(chan struct{})
 	go func() {
 		defer close(w.done)
-		if err := w.server.Serve(w.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			n.failed <- fmt.Errorf("serve HTTP: %w", err)
 		}
 	}()
-	return nil
 }
 
 // addresses is where the server listens; an empty list, not nil, if nowhere.

@@ -15,6 +15,7 @@ var homes = []home{
 	{module: "github.com/coder/websocket", in: []string{"server"}},
 	{module: "github.com/dlclark/regexp2/v2", in: []string{"pattern"}},
 	{module: "github.com/pires/go-proxyproto", in: []string{"server"}},
+	{module: "github.com/michaelklishin/rabbit-hole/v2", in: []string{"test"}},
 	{module: "github.com/prometheus/client_golang", in: []string{"metrics"}},
 	{module: "github.com/prometheus/client_model", in: []string{"metrics"}},
 	{module: "github.com/prometheus/common", in: []string{"metrics"}},
@@ -24,7 +25,7 @@ var homes = []home{
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},
 	{module: "go.uber.org/goleak", tests: true},
 	{module: "golang.org/x/crypto", in: []string{"auth"}},
-	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store"}},
+	{module: "golang.org/x/sys", in: []string{"cmd/broker/admin", "server", "store", "test"}},
 	{module: "golang.org/x/time", in: []string{"auth"}},
 	{module: "pgregory.net/rapid", tests: true},
 }

@@ -1,10 +1,8 @@
 package interop
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	amqp091 "github.com/rabbitmq/amqp091-go"
@@ -90,41 +88,4 @@ func TestMemoryAlarm(t *testing.T) {
 		t.Error("others are not served while the alarm is on")
 	}
 	publisher.drain(b, q, messages)
-}
-
-// On a disk that fills up, publishers are held before it is full, and go on when there is room again; all that was confirmed is there.
-func TestDiskFillsUp(t *testing.T) {
-	t.Parallel()
-	const messages, size = 180, 1 << 20
-	disk, limit := smallDisk(t, 240<<20, 100<<20)
-	config := filepath.Join(t.TempDir(), "disk.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "disk_free_limit.absolute = %d\n", limit), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b := ownBroker(t, "--config", config, "--data-dir", filepath.Join(disk, "data"))
-	s := dialBroker(t, b)
-	_, err := s.ch.QueueDeclare("q", true, false, false, false, nil)
-	s.ok(err)
-	publisher := holdPublisher(t, b, "q", messages, size, "low on disk")
-	publisher.drain(b, "q", messages)
-}
-
-// smallDisk is a file system of that size and how much of it must stay free. Who may not mount one gets the whole disk, of which as much less has
-// to stay free than there is.
-func smallDisk(t *testing.T, size, free int64) (dir string, limit int64) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		var now syscall.Statfs_t
-		if err := syscall.Statfs(dir, &now); err != nil {
-			t.Fatal(err)
-		}
-		return dir, int64(now.Bavail)*now.Bsize - (size - free)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir, free
 }

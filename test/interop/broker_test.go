@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ type broker struct {
 	addrs   []string // all of them
 	secure  string   // host:port of the AMQP listener with TLS, empty if there is none
 	metrics string   // host:port of the metrics listener, empty for a foreign broker
+	http    string   // host:port of the HTTP listener, empty for a foreign broker and where it has none
 	dir     string
 	cmd     *exec.Cmd     // nil for a foreign broker
 	exited  chan struct{} // closed when the process ended; exitErr is set then
@@ -106,7 +108,7 @@ func (b *broker) awaitReady(file string) error {
 		if err != nil {
 			continue
 		}
-		var addresses struct{ AMQP, AMQPS, Metrics []string }
+		var addresses struct{ AMQP, AMQPS, Metrics, HTTP []string }
 		if err := json.Unmarshal(text, &addresses); err != nil || len(addresses.AMQP) == 0 || len(addresses.Metrics) == 0 {
 			return fmt.Errorf("ready file %q: %w", text, err)
 		}
@@ -114,6 +116,9 @@ func (b *broker) awaitReady(file string) error {
 		b.addrs = addresses.AMQP
 		if len(addresses.AMQPS) > 0 {
 			b.secure = addresses.AMQPS[0]
+		}
+		if len(addresses.HTTP) > 0 {
+			b.http = addresses.HTTP[0]
 		}
 		return nil
 	}
@@ -184,4 +189,18 @@ func (b *broker) status(t *testing.T, name string) int {
 	}
 	t.Fatalf("no %s in the status of the broker", name)
 	return 0
+}
+
+// portOf is the port of an address.
+func portOf(t *testing.T, address string) int {
+	t.Helper()
+	_, text, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }

@@ -18,6 +18,7 @@ var goPrograms = map[string]func(p *goProgram, args []string){
 	"rpc_server":  rpcServer,
 	"rpc_client":  rpcClient,
 	"confirms":    confirms,
+	"lease":       lease,
 	"returns":     returns,
 	"reject":      rejectMessages,
 	"hold":        hold,

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"leveret/management"
+)
+
+// control is what the API asks of the process around the broker.
+type control struct{ *node }
+
+var _ management.Control = control{}
+
+// SetMemoryWatermark sets from how much memory publishers are held.
+func (n control) SetMemoryWatermark(bytes uint64, fraction float64) error {
+	if bytes == 0 {
+		total := memoryTotal(os.DirFS("/"))
+		if total <= 0 {
+			return fmt.Errorf("%w: how much memory there is can't be told", management.ErrBadValue)
+		}
+		bytes = max(1, uint64(float64(total)*fraction)) // a limit of 0 would be none
+	}
+	n.server.SetMemoryLimit(bytes)
+	return nil
+}
+
+// SetDiskLimit sets below how much free disk publishers are held.
+func (n control) SetDiskLimit(bytes uint64, fraction float64) error {
+	limited, ok := n.store.(diskLimited)
+	if !ok {
+		return fmt.Errorf("%w: there is no data folder", management.ErrBadValue)
+	}
+	if bytes == 0 {
+		bytes = uint64(float64(memoryTotal(os.DirFS("/"))) * fraction)
+	}
+	limited.SetMinFree(bytes)
+	return nil
+}
+
+// SetLogLevel sets how much is logged, until the settings are read again.
+func (n control) SetLogLevel(level string) error {
+	if level == "warning" {
+		level = "warn" // RabbitMQ's word
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, level) {
+		return fmt.Errorf("%w: the log level is debug, info, warn or error, not %s", management.ErrBadValue, level)
+	}
+	n.level.Set(levelNamed(level))
+	return nil
+}
+
+// Stop ends the process.
+func (n control) Stop() {
+	select {
+	case n.stops <- struct{}{}:
+	default: // it is being stopped
+	}
+}
+
+// Setting returns a setting that can be changed while the broker runs.
+func (n control) Setting(application, key string) (value any, ok bool) {
+	if application != "rabbit" {
+		return nil, false
+	}
+	tuning := n.server.Tuning()
+	switch key {
+	case "channel_max":
+		return tuning.ChannelMax, true
+	case "frame_max":
+		return tuning.FrameMax, true
+	case "heartbeat":
+		return int(tuning.Heartbeat / time.Second), true
+	case "loopback_users":
+		return append([]string{}, n.users.LoopbackUsers()...), true
+	}
+	return nil, false
+}
+
+// SetSetting changes one.
+func (n control) SetSetting(application, key string, value any) error {
+	if _, known := n.Setting(application, key); !known {
+		return fmt.Errorf("%w: %s of %s can't be changed while the broker runs", management.ErrBadValue, key, application)
+	}
+	if key == "loopback_users" {
+		return n.setLoopbackUsers(value)
+	}
+	number, _ := value.(json.Number)
+	limits := map[string]int64{"channel_max": 65535, "frame_max": 1<<32 - 1, "heartbeat": 65535}
+	v, err := number.Int64()
+	if err != nil || v < 0 || v > limits[key] {
+		return fmt.Errorf("%w: %s is a number from 0 to %d", management.ErrBadValue, key, limits[key])
+	}
+	tuning := n.server.Tuning()
+	switch key {
+	case "channel_max":
+		tuning.ChannelMax = uint16(v)
+	case "frame_max":
+		tuning.FrameMax = uint32(v)
+	case "heartbeat":
+		tuning.Heartbeat = time.Duration(v) * time.Second
+	}
+	n.server.SetTuning(tuning)
+	return nil
+}
+
+func (n control) setLoopbackUsers(value any) error {
+	list, ok := value.([]any)
+	names := make([]string, len(list))
+	for i, item := range list {
+		if names[i], ok = item.(string); !ok {
+			break
+		}
+	}
+	if !ok {
+		return fmt.Errorf("%w: loopback_users is a list of names", management.ErrBadValue)
+	}
+	n.users.SetLoopbackUsers(names)
+	return nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"leveret/auth"
+	"leveret/definitions"
+	"leveret/server"
+	"leveret/store"
+
+	"github.com/spf13/cobra"
+)
+
+// definitionsFiles are the files that a path means: itself, or for a folder all files in it, by name. Hidden ones do not count: that is how
+// Kubernetes keeps what it mounts.
+func definitionsFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path) // sorted by name
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		info, err := os.Stat(file) // of what a link leads to
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}
+
+// Where the store keeps the hash of the definitions that were imported last.
+const (
+	importedBucket = "imported definitions"
+	importedKey    = "hash"
+)
+
+// importDefinitions imports what the settings name, before anybody can connect. An error of it ends the start: a broker that lacks half of what
+// it should have is worse than none.
+func (n *node) importDefinitions() error {
+	if n.config.Definitions == "" {
+		return nil
+	}
+	files, err := definitionsFiles(n.config.Definitions)
+	if err != nil {
+		return fmt.Errorf("definitions: %w", err)
+	}
+	texts := make([][]byte, len(files))
+	sum := sha256.New()
+	for i, file := range files {
+		if texts[i], err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("definitions: %w", err)
+		}
+		fmt.Fprintf(sum, "%d\n", len(texts[i]))
+		sum.Write(texts[i])
+	}
+	hash := hex.EncodeToString(sum.Sum(nil))
+	if n.config.SkipUnchanged && n.importedHash() == hash {
+		n.log.Info("definitions are those of the last start and are not imported again", "from", n.config.Definitions)
+		return nil
+	}
+	b := definitions.Broker{Server: n.server, Users: n.users, Log: n.log}
+	for i, text := range texts {
+		n.log.Info("importing definitions", "file", files[i])
+		if err := b.Import(text, ""); err != nil {
+			return fmt.Errorf("definitions %s: %w", files[i], err)
+		}
+	}
+	return n.store.Commit(store.Change{Bucket: importedBucket, Key: importedKey, Value: []byte(hash)})
+}
+
+// importedHash is the hash of the last import, empty if there was none, or if it can't be read: then it is done again.
+func (n *node) importedHash() (hash string) {
+	err := n.store.Load(importedBucket, func(_ string, value []byte) error {
+		hash = string(value)
+		return nil
+	})
+	if err != nil {
+		n.log.Warn("it is not known which definitions were imported last", "error", err)
+	}
+	return hash
+}
+
+// newDefinitionsCheckCommand makes `broker definitions check`. It needs no broker: the file goes into one that is in memory and has no listener.
+func newDefinitionsCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Tell whether definitions files could be imported",
+		Long: "Tell whether definitions files could be imported, one after the other, into a broker that has nothing but the virtual host /.\n\n" +
+			"Nothing is changed, and no broker has to run. What an import would skip is told too.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return checkDefinitions(cmd.OutOrStdout(), args) },
+	}
+}
+
+// checkDefinitions imports files into a broker that is thrown away, and tells what it would make of each.
+func checkDefinitions(out io.Writer, files []string) (err error) {
+	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	users, err := auth.New(auth.Options{})
+	if err != nil {
+		return err
+	}
+	s, err := server.New(server.DefaultOptions(), server.Dependencies{Store: store.NewMemory(), Users: users, Log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close(context.Background())) }() // it has no clients to wait for
+	b := definitions.Broker{Server: s, Users: users, Log: log}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := b.Import(text, ""); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		f, err := definitions.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		fmt.Fprintf(out, "%s: %d users, %d virtual hosts, %d policies, %d parameters, %d queues, %d exchanges, %d bindings\n", file,
+			len(f.Users), len(f.VHosts), len(f.Policies), len(f.Parameters), len(f.Queues), len(f.Exchanges), len(f.Bindings))
+	}
+	return nil
+}

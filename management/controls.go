@@ -1,0 +1,195 @@
+package management
+
+import (
+	"net/http"
+	"strconv"
+
+	"leveret/queue"
+	"leveret/server"
+)
+
+// What RabbitMQ has no calls for: to look into what clients hold, and to act on it.
+var controlledRoutes = []route{
+	{path: "/channels/{channel}/prefetch", group: "Channels", operations: []operation{
+		{http.MethodPut, administrator, (*call).putChannelPrefetch, "change the prefetch of a channel's consumers, running ones too; 0: no limit", "prefetch*", false},
+	}},
+	{path: "/consumers/{vhost}/{connection}/{channel}/{tag}", group: "Consumers", operations: []operation{
+		{http.MethodGet, vhostViewer, (*call).getConsumer, "one consumer, by its connection's name and its channel's number", "", false},
+		{http.MethodPut, administrator, (*call).putConsumer, "change the prefetch of a running consumer; 0: no limit", "prefetch*", false},
+		{http.MethodDelete, administrator, (*call).cancelConsumer, "cancel a consumer; the client is told", "", false},
+	}},
+	{path: "/consumers/{vhost}/{connection}/{channel}/{tag}/requeue", group: "Consumers", operations: []operation{
+		{http.MethodPost, administrator, (*call).requeueConsumer, "put back all that a consumer holds", "", false},
+	}},
+	{path: "/queues/{vhost}/{queue}/unacked", group: "Queues", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).listUnacked, "who holds which messages of a queue; count=N: how many at most", "", false},
+	}},
+	{path: "/queues/{vhost}/{queue}/policy", group: "Queues", operations: []operation{
+		{http.MethodGet, vhostUser, (*call).queuePolicy, "which policies apply to a queue, which do not, and why", "", false},
+	}},
+}
+
+// place is where the path says that a consumer is.
+func (c *call) place() (connection string, channel uint16, tag string, err error) {
+	n, err := strconv.ParseUint(c.path("channel"), 10, 16)
+	if err != nil || c.vhost == nil {
+		return "", 0, "", notFound()
+	}
+	s, found := c.api.server.Connection(c.path("connection"))
+	if !found || s.VHost != c.vhost.Name() {
+		return "", 0, "", notFound()
+	}
+	return s.Name, uint16(n), c.path("tag"), nil
+}
+
+func (c *call) getConsumer() (reply, error) {
+	connection, channel, tag, err := c.place()
+	if err != nil {
+		return reply{}, err
+	}
+	for _, s := range c.api.server.Consumers() {
+		if s.Connection == connection && s.Channel == channel && s.Tag == tag {
+			return ok(columnsOf(c).one(c.api.consumer(&s)))
+		}
+	}
+	return reply{}, notFound()
+}
+
+// wantedPrefetch reads the prefetch that the body asks for.
+func (c *call) wantedPrefetch() (int, error) {
+	o, err := c.body()
+	if err != nil {
+		return 0, err
+	}
+	if err := o.require("prefetch"); err != nil {
+		return 0, err
+	}
+	n, err := o.integer("prefetch", 0)
+	if err != nil {
+		return 0, err
+	}
+	if n < 0 || n > maxPrefetch {
+		return 0, badRequest("prefetch must be from 0 to " + strconv.Itoa(maxPrefetch))
+	}
+	return int(n), nil
+}
+
+// maxPrefetch is the largest that basic.qos can ask for.
+const maxPrefetch = 65535
+
+func (c *call) putConsumer() (reply, error) {
+	connection, channel, tag, err := c.place()
+	if err != nil {
+		return reply{}, err
+	}
+	n, err := c.wantedPrefetch()
+	if err != nil {
+		return reply{}, err
+	}
+	if !c.api.server.SetConsumerPrefetch(connection, channel, tag, n) {
+		return reply{}, notFound()
+	}
+	c.audit("consumer.prefetch.set", "connection", connection, "channel", channel, "tag", tag, "prefetch", n)
+	return noContent()
+}
+
+func (c *call) cancelConsumer() (reply, error) {
+	connection, channel, tag, err := c.place()
+	if err != nil {
+		return reply{}, err
+	}
+	if !c.api.server.CancelConsumer(connection, channel, tag) {
+		return reply{}, notFound()
+	}
+	c.audit("consumer.cancelled", "connection", connection, "channel", channel, "tag", tag)
+	return noContent()
+}
+
+func (c *call) requeueConsumer() (reply, error) {
+	connection, channel, tag, err := c.place()
+	if err != nil {
+		return reply{}, err
+	}
+	n, found := c.api.server.RequeueConsumer(connection, channel, tag)
+	if !found {
+		return reply{}, notFound()
+	}
+	c.audit("consumer.requeued", "connection", connection, "channel", channel, "tag", tag, "messages", n)
+	return ok(object{{"messages", n}})
+}
+
+func (c *call) putChannelPrefetch() (reply, error) {
+	n, err := c.wantedPrefetch()
+	if err != nil {
+		return reply{}, err
+	}
+	name := c.path("channel")
+	if !c.api.server.SetChannelPrefetch(name, n) {
+		return reply{}, notFound()
+	}
+	c.audit("channel.prefetch.set", "name", name, "prefetch", n)
+	return noContent()
+}
+
+// count reads how many entries a list should have at most.
+func (c *call) count(fallback, most int) (int, error) {
+	text := c.query.Get("count")
+	if text == "" {
+		return fallback, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, invalid("not_integer", text)
+	}
+	return min(n, most), nil
+}
+
+const (
+	someUnacked = 1000
+	mostUnacked = 10_000
+)
+
+func (c *call) listUnacked() (reply, error) {
+	q, err := c.namedQueue()
+	if err != nil {
+		return reply{}, err
+	}
+	n, err := c.count(someUnacked, mostUnacked)
+	if err != nil {
+		return reply{}, err
+	}
+	list := []object{}
+	for _, u := range c.api.server.Unacked(q, n) {
+		list = append(list, showUnacked(&u))
+	}
+	return ok(list)
+}
+
+func showUnacked(u *server.UnackedStatus) object {
+	return object{
+		{"message", u.Seq}, {"delivery_tag", u.DeliveryTag}, {"consumer_tag", u.Consumer}, {"connection_name", u.Connection},
+		{"channel_number", u.Channel}, {"user", u.User},
+	}
+}
+
+// namedQueue is the queue of the path.
+func (c *call) namedQueue() (*queue.Queue, error) {
+	q := findQueue(c.vhost, c.path("queue"))
+	if q == nil {
+		return nil, notFound()
+	}
+	return q, nil
+}
+
+func (c *call) queuePolicy() (reply, error) {
+	q, err := c.namedQueue()
+	if err != nil {
+		return reply{}, err
+	}
+	view := queueView{api: c.api}
+	o := view.policies(object{{"name", q.Name()}, {"vhost", c.vhost.Name()}}, queueIn{c.vhost, q})
+	if _, some := o.get("policy_skipped"); !some {
+		o.add("policy_skipped", []any{})
+	}
+	return ok(o)
+}
