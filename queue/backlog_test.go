@@ -168,8 +168,8 @@ func TestDrainUsesMemoryAgain(t *testing.T) {
 // TestMemoryOfALongQueue measures by how much the heap grows with the length of a queue that is far too long for the memory.
 func TestMemoryOfALongQueue(t *testing.T) {
 	const (
-		step     = 400_000
-		steps    = 5
+		step     = 1_000_000
+		steps    = 4
 		mostEach = 0.5 // bytes a message
 	)
 	b := newBacklog(t)
