@@ -12,6 +12,8 @@ type consumers struct {
 	single  bool        // single active consumer: only active is served
 	least   bool        // who holds the fewest messages is served, instead of taking turns
 	active  *Consumer
+	yields  bool      // the active one makes way for a newcomer of higher priority,
+	heir    *Consumer // who is this, and waits until the other has settled what it holds
 	paused  bool // nobody is served
 	ready   int  // consumers linked in any class
 	had     bool
@@ -42,6 +44,22 @@ func (cs *consumers) add(c *Consumer) {
 		cs.active = c
 	}
 	cs.update(c)
+	if cs.single && cs.yields && c.Priority > cs.active.Priority && (cs.heir == nil || c.Priority > cs.heir.Priority) {
+		cs.heir = c
+		cs.update(cs.active)
+		cs.succeed()
+	}
+}
+
+// succeed makes the heir the active consumer as soon as the one before holds nothing any more.
+//
+// [quorum queues, single active consumer with priorities]
+func (cs *consumers) succeed() {
+	if cs.heir == nil || cs.active.unacked > 0 {
+		return
+	}
+	cs.active, cs.heir = cs.heir, nil
+	cs.update(cs.active)
 }
 
 // remove takes consumers out; a single active one is succeeded by the highest priority, then the oldest registration.
@@ -54,8 +72,11 @@ func (cs *consumers) remove(gone ...*Consumer) {
 		c.registered = false
 		cs.update(c)
 		c.class.members--
-		if cs.active == c {
+		switch c {
+		case cs.active:
 			cs.active, elect = nil, true
+		case cs.heir:
+			cs.heir, elect = nil, true
 		}
 	}
 	cs.all = slices.DeleteFunc(cs.all, func(c *Consumer) bool { return !c.registered })
@@ -65,10 +86,14 @@ func (cs *consumers) remove(gone ...*Consumer) {
 	}
 }
 
+// elect finds an active consumer if there is none, and serves the one there is.
 func (cs *consumers) elect() {
-	for _, c := range cs.all {
-		if cs.active == nil || c.Priority > cs.active.Priority {
-			cs.active = c
+	if cs.active == nil {
+		cs.heir = nil
+		for _, c := range cs.all {
+			if cs.active == nil || c.Priority > cs.active.Priority {
+				cs.active = c
+			}
 		}
 	}
 	if cs.active != nil {
@@ -106,7 +131,7 @@ func (cs *consumers) served(c *Consumer) {
 
 // update links a consumer into its class's rotation, at the tail, or takes it out, as its room and registration demand.
 func (cs *consumers) update(c *Consumer) {
-	want := c.registered && c.hasRoom() && (!cs.single || cs.active == c)
+	want := c.registered && c.hasRoom() && (!cs.single || cs.active == c && cs.heir == nil)
 	if want == c.linked {
 		return
 	}

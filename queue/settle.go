@@ -175,6 +175,7 @@ func (q *Queue) tally(s *Settlement) {
 	if c := s.Consumer; c != nil {
 		c.unacked -= s.count
 		q.consumers.update(c)
+		q.consumers.succeed()
 		q.look()
 	}
 }

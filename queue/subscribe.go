@@ -39,7 +39,7 @@ func (s *subscribe) run(q *Queue) {
 		c.queue, c.asked = q, c.Prefetch
 		q.limitPrefetch(c)
 		s.accepted()
-		q.consumers.single = q.opts.SingleActiveConsumer
+		q.consumers.single, q.consumers.yields = q.opts.SingleActiveConsumer, q.opts.Quorum
 		q.consumers.add(c)
 		q.look()
 	}
