@@ -16,6 +16,7 @@ type Counters struct {
 	Replied           uint64 // direct replies delivered
 	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
 	QueueGone         uint64 // dropped: the queue was deleted at that moment
+	Duplicates        uint64 // dropped: an exchange or a queue has the message already
 	Refused           uint64 // by a full queue, counted for each; publishers with confirms were told
 	OverQuota         uint64 // refused by a full virtual host; publishers with confirms were told
 	TimedOut          uint64 // deliveries that were taken back because their client took too long
@@ -25,7 +26,7 @@ type Counters struct {
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
 	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
-	refused, overQuota, timedOut, timeoutWarnings,
+	refused, duplicates, overQuota, timedOut, timeoutWarnings,
 	confirmed atomic.Uint64
 }
 
@@ -37,7 +38,8 @@ func (t *totals) add(n *Counters) {
 	}{
 		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
-		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.overQuota, n.OverQuota}, {&t.timedOut, n.TimedOut},
+		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates}, {&t.overQuota, n.OverQuota},
+		{&t.timedOut, n.TimedOut},
 		{&t.timeoutWarnings, n.TimeoutWarnings},
 	} {
 		if c.n > 0 {
@@ -52,7 +54,7 @@ func (t *totals) read() Counters {
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
 		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
-		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), OverQuota: t.overQuota.Load(),
+		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(), OverQuota: t.overQuota.Load(),
 		TimedOut: t.timedOut.Load(), TimeoutWarnings: t.timeoutWarnings.Load(),
 	}
 }
