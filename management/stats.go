@@ -58,7 +58,7 @@ func publishes(c *server.Counters) []uint64 {
 
 // churn are the values of churnCounters.
 func churn(s *server.Stats) []uint64 {
-	return []uint64{s.ConnectionsOpened, s.ConnectionsClosed, s.ChannelsOpened, s.ChannelsClosed, 0, 0, 0}
+	return []uint64{s.ConnectionsOpened, s.ConnectionsClosed, s.ChannelsOpened, s.ChannelsClosed, s.QueuesDeclared, s.QueuesCreated, s.QueuesDeleted}
 }
 
 // queueSample is a queue's counters: what was routed to it, then deliveryCounters, then lengthCounters.

@@ -151,7 +151,7 @@ func (c *call) putVHost() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if created {
+	if created && c.user.HasAccount() {
 		err = c.api.users.SetPermissions(c.user.Name(), name, auth.AllPermissions())
 	}
 	c.audit("vhost.set", "name", name, "created", created)

@@ -9,6 +9,7 @@ type Counters struct {
 	ChannelsOpened    uint64
 	ChannelsClosed    uint64
 	Published         uint64 // complete messages taken from clients
+	Confirmable       uint64 // of them, those of publishers that want confirms
 	Routed            uint64 // of them, those that reached a queue
 	Unroutable        uint64 // dropped: no queue and not mandatory
 	Returned          uint64 // no queue and mandatory
@@ -25,7 +26,7 @@ type Counters struct {
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
-	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
+	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, confirmable, routed, unroutable, returned, replied, replyLost, queueGone,
 	refused, duplicates, overQuota, timedOut, timeoutWarnings,
 	confirmed atomic.Uint64
 }
@@ -36,7 +37,7 @@ func (t *totals) add(n *Counters) {
 		to *atomic.Uint64
 		n  uint64
 	}{
-		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
+		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published}, {&t.confirmable, n.Confirmable},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
 		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates}, {&t.overQuota, n.OverQuota},
 		{&t.timedOut, n.TimedOut},
@@ -52,7 +53,7 @@ func (t *totals) read() Counters {
 	return Counters{
 		ConnectionsOpened: t.connectionsOpened.Load(), ConnectionsClosed: t.connectionsClosed.Load(),
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
-		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
+		Published: t.published.Load(), Confirmable: t.confirmable.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
 		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(), OverQuota: t.overQuota.Load(),
 		TimedOut: t.timedOut.Load(), TimeoutWarnings: t.timeoutWarnings.Load(),

@@ -94,6 +94,7 @@ func (c *connection) publish(ch *channel) error {
 	}
 	if ch.confirming {
 		ch.published++
+		c.counted.Confirmable++
 		p.willConfirm(ch)
 	}
 	c.enqueue(ch, m, k, r, t.mandatory)

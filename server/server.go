@@ -51,6 +51,7 @@ type Server struct {
 	alarms      alarms
 	stopping    atomic.Bool
 	tuning      atomic.Pointer[Tuning]
+	churn       vhost.Churn
 	started     time.Time    // where the clock of deliveries begins
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
