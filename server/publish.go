@@ -36,6 +36,7 @@ type publisher struct {
 	refusals  []refusal // by queues that are full, or by a virtual host that is
 	overQuota bool      // the virtual host is, as of the beginning of this batch
 	origin    queue.Origin
+	half      bool         // a message may have come half
 	published bool         // something was published since the last look at the alarm
 	appended  bool         // and something into the log
 	claims    dedup.Claims // the keys of gathered messages

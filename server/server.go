@@ -49,6 +49,8 @@ type Server struct {
 	unconfirmed unconfirmed
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
+	slow        slowLane
+	half        halfRead
 	stopping    atomic.Bool
 	tuning      atomic.Pointer[Tuning]
 	churn       vhost.Churn
@@ -88,6 +90,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		preparing:   make(preparing),
+		slow:        newSlowLane(),
 		stop:        make(chan struct{}),
 	}
 	s.memory.limit.Store(o.MemoryLimit)
@@ -261,6 +264,7 @@ func (s *Server) tend() {
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
+			s.endStalled(now)
 			for _, v := range s.VHosts() {
 				v.Queues(func(q *queue.Queue) bool {
 					q.Tend()
