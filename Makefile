@@ -27,11 +27,15 @@ build: ## build the static binary bin/broker
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/broker ./cmd/broker
 
 .PHONY: test
-test: race interop ## all tests: the packages under the race detector, then the clients
+test: race memory interop ## all tests: the packages under the race detector, memory without it, then the clients
 
 .PHONY: race
 race: ## test the packages under the race detector
 	$(GO) test -race -timeout 15m $(PACKAGES)
+
+.PHONY: memory
+memory: ## measure what long queues cost in memory, from one to five million messages
+	$(GO) test -count=1 -timeout 10m -run TestMemoryOfALongQueue ./queue
 
 .PHONY: interop
 interop: ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
