@@ -65,12 +65,12 @@ func (o *comebacks) each(each func(store.Range) bool) {
 	o.order.each(each)
 }
 
-func (o *comebacks) forget(n uint64) {
+func (o *comebacks) forget(n uint64) (tag uint32) {
 	if o.waiting.Remove(n) {
 		o.trim()
-		return
+		return 0
 	}
-	o.order.forget(n)
+	return o.order.forget(n)
 }
 
 func (o *comebacks) filter(keep func(n uint64) bool) {

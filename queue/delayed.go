@@ -204,7 +204,9 @@ func (q *Queue) dropPending(n uint64) {
 	d := Departure{Seq: n, stored: true}
 	if e := q.window.At(n); e != nil {
 		d.stored, d.chunk = e.stored(), e.chunk
-		q.weigh(e, -e.size())
+		if q.delays != nil { // what is to be tried again has no weight while it waits
+			q.weigh(e, -e.size())
+		}
 		q.window.Remove(n)
 	}
 	q.gone(&d)

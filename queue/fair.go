@@ -110,13 +110,14 @@ func (o *fair) each(each func(store.Range) bool) {
 	}
 }
 
-func (o *fair) forget(n uint64) {
+func (o *fair) forget(n uint64) (tag uint32) {
 	for _, l := range o.lanes {
 		if l.Has(n) {
 			o.removeFrom(l, n)
-			return
+			return l.tag
 		}
 	}
+	return 0
 }
 
 func (o *fair) filter(keep func(n uint64) bool) {

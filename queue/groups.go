@@ -89,10 +89,13 @@ func (o *groups) each(each func(store.Range) bool) {
 	}
 }
 
-func (o *groups) forget(n uint64) {
+func (o *groups) forget(n uint64) (tag uint32) {
 	for i := range o.lanes {
-		o.lanes[i].Remove(n)
+		if o.lanes[i].Remove(n) {
+			return uint32(i) // not the group's, but of the same lane
+		}
 	}
+	return 0
 }
 
 func (o *groups) filter(keep func(n uint64) bool) {
@@ -103,7 +106,7 @@ func (o *groups) filter(keep func(n uint64) bool) {
 
 // choose finds a message that may go, and the consumer that it goes to; c is nil for a get. The lanes have their turns.
 func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok bool) {
-	o.unread = false
+	o.unread, o.waiting = false, false
 	for range groupLanes {
 		if n, e, c, ok = o.chooseFrom(q, &o.lanes[o.turn], get); ok {
 			return n, e, c, true

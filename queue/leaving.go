@@ -161,7 +161,8 @@ func (q *Queue) forward() {
 	}
 	q.readLeaving(l)
 	if q.delays != nil && !l.reading {
-		q.unfinished = q.unfinished || q.nextIsDue()
+		// While many are to be read the reading brings the queue back here, or the next Tend if that has failed.
+		q.unfinished = q.unfinished || l.sets[Due].Len() < leavingMost && q.nextIsDue()
 	}
 }
 

@@ -19,8 +19,9 @@ type order interface {
 	heads(each func(n uint64) bool)
 	// each calls each for all messages about in order of service, as runs of numbers, until it returns false.
 	each(each func(store.Range) bool)
-	// forget takes a message out whose tag is not known; it looks everywhere.
-	forget(n uint64)
+	// forget takes a message out whose tag is not known; it looks everywhere. It returns a tag by which the message has the same place, should it
+	// come back.
+	forget(n uint64) (tag uint32)
 	// filter keeps those messages that the function wants.
 	filter(keep func(n uint64) bool)
 }

@@ -142,10 +142,14 @@ func (o *levels) each(each func(store.Range) bool) {
 	}
 }
 
-func (o *levels) forget(n uint64) {
+func (o *levels) forget(n uint64) (tag uint32) {
 	for level := range o.lanes {
-		o.removeFrom(level, n)
+		if o.lanes[level].Has(n) {
+			o.removeFrom(level, n)
+			return uint32(level) + 1
+		}
 	}
+	return 0
 }
 
 func (o *levels) filter(keep func(n uint64) bool) {

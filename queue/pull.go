@@ -79,10 +79,11 @@ func (q *Queue) takeReady(n uint64) (d Departure, ok bool) {
 	}
 	q.unweighAway()
 	q.wasReturned(n)
+	d = Departure{Seq: n, stored: true, logged: q.logging}
 	if q.order != nil {
-		q.order.forget(n)
+		d.tag = q.order.forget(n)
 	}
-	return Departure{Seq: n, stored: true, logged: q.logging}, true
+	return d, true
 }
 
 // putBack makes a message ready again that could not be sent.

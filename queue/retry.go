@@ -67,14 +67,21 @@ func (q *Queue) retryLater(n uint64, due int64) {
 		size := q.awayBytes / (q.away.Len() + 1)
 		q.unweighAway()
 		q.wasReturned(n)
-		q.retries.wait(retry{due: due, n: n, size: size})
+		x := retry{due: due, n: n, size: size}
+		if q.order != nil {
+			x.tag = q.order.forget(n)
+		}
+		q.retries.wait(x)
 		q.wakeAt(due)
 	}
 }
 
-// retryDue makes those ready whose wait is over.
+// retryDue makes those ready whose wait is over; what one turn does not finish is left to the next.
 func (q *Queue) retryDue() {
 	h := &q.retries.heap
+	if q.stopped {
+		return
+	}
 	for len(*h) > 0 && (*h)[0].due <= q.now() {
 		if q.spend(); q.budget < 0 {
 			return
