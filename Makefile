@@ -27,11 +27,15 @@ build: ## build the static binary bin/broker
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/broker ./cmd/broker
 
 .PHONY: test
-test: race interop ## all tests: the packages under the race detector, then the clients
+test: race memory interop ## all tests: the packages under the race detector, memory without it, then the clients
 
 .PHONY: race
 race: ## test the packages under the race detector
 	$(GO) test -race -timeout 15m $(PACKAGES)
+
+.PHONY: memory
+memory: ## measure what long queues cost in memory, from one to five million messages
+	$(GO) test -count=1 -timeout 10m -run TestMemoryOfALongQueue ./queue
 
 .PHONY: interop
 interop: ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
@@ -95,7 +99,7 @@ image-test: ## build and run the image without a container engine (root, Debian'
 	test/image.sh
 
 .PHONY: check
-check: lint check-generated check-modules check-dead check-tree ## everything that reads the code without running it
+check: lint check-generated check-modules check-dead check-tree check-vulnerable ## everything that reads the code without running it
 
 # Generators run in a copy of the tree that has none of their output.
 .PHONY: check-generated
@@ -128,3 +132,12 @@ check-dead: ## no code that nothing reaches
 .PHONY: check-tree
 check-tree: ## import ladder, package comments, bars on size, licences
 	$(GO) test -count=1 ./internal/archtest
+
+# The database of known vulnerabilities is on the network. Where it can't be reached, nothing can be said.
+.PHONY: check-vulnerable
+check-vulnerable: ## no known vulnerability that the code can reach
+	@if out=$$($(GO) tool govulncheck ./... 2>&1); then echo "no known vulnerabilities"; else \
+		if grep -qE 'fetching vulnerabilities|dial tcp|no such host|connection refused|i/o timeout|proxyconnect|Forbidden|vuln.go.dev.*: ' <<<"$$out"; then \
+			echo "vulnerabilities are not looked for: the database can't be reached"; \
+		else echo "$$out"; exit 1; fi; \
+	fi

@@ -5,10 +5,10 @@ import "encoding/binary"
 // WithProperties is a copy of the message with other properties, which say the same of what the head holds (priority, delivery mode,
 // expiration).
 func (m Message) WithProperties(properties []byte) Message {
-	start := MessageHeadSize + len(m.Address())
-	body := m.Body()
-	n := make(Message, 0, start+len(properties)+len(body))
-	n = append(append(append(n, m[:start]...), properties...), body...)
+	start := m.propertiesAt()
+	rest := m[start+len(m.Properties()):]
+	n := make(Message, 0, start+len(properties)+len(rest))
+	n = append(append(append(n, m[:start]...), properties...), rest...)
 	n.SetPropertyLength(len(properties))
 	return n
 }

@@ -9,6 +9,9 @@ import (
 func TestOperatorNeedsNoAccount(t *testing.T) {
 	a := newAuth(t)
 	user := a.Operator()
+	if user.HasAccount() {
+		t.Error("an operator has an account")
+	}
 	if !user.HasTag("administrator") || user.HasTag("impersonator") {
 		t.Errorf("administrator %v, impersonator %v", user.HasTag("administrator"), user.HasTag("impersonator"))
 	}

@@ -13,6 +13,9 @@ type User struct {
 // Name is the user's name, as it appears in errors and in the user-id property.
 func (u *User) Name() string { return u.name }
 
+// HasAccount reports whether the user has logged in to an account, and is not an operator whom the machine vouches for: only accounts have permissions.
+func (u *User) HasAccount() bool { return !u.operator }
+
 // HasTag reports whether the account carries a tag at this moment.
 func (u *User) HasTag(tag string) bool {
 	if u.operator {

@@ -21,8 +21,8 @@ const defaultQueueType = "classic"
 // equal files. It is no snapshot: what changes meanwhile may be in it or not.
 func (b *Broker) Export() *File {
 	f := b.head(formatCluster)
-	f.OriginalCluster = b.Cluster
-	f.Explanation = fmt.Sprintf("Definitions of cluster '%s'", b.Cluster)
+	f.OriginalCluster = b.clusterName()
+	f.Explanation = fmt.Sprintf("Definitions of cluster '%s'", f.OriginalCluster)
 	f.Users, f.Permissions, f.TopicPermissions, f.VHosts = []User{}, []Permission{}, []TopicPermission{}, []VHost{}
 	for _, account := range b.Users.Users() {
 		f.addUser(&account)

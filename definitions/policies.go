@@ -2,6 +2,7 @@ package definitions
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,35 +51,27 @@ func valueOf(v any) json.RawMessage {
 	return raw
 }
 
-// globals is what keeps the parameters of the whole broker.
-type globals interface {
-	SetGlobalParameter(name string, value any) (created bool, err error)
-	GlobalParameters() []vhost.Parameter
-}
-
 // globalParameters are those of the broker.
 func (b *Broker) globalParameters() []GlobalParameter {
 	list := []GlobalParameter{}
-	kept, ok := any(b.Server).(globals)
-	if !ok {
-		return list
-	}
-	for _, p := range kept.GlobalParameters() {
+	for _, p := range b.Server.GlobalParameters() {
 		list = append(list, GlobalParameter{p.Name, valueOf(p.Value)})
 	}
 	return list
 }
 
+// clusterName is the name that an operator gave the broker, or the one it began with.
+func (b *Broker) clusterName() string {
+	value, _ := b.Server.GlobalParameter("cluster_name")
+	name, _ := value.(string)
+	return cmp.Or(name, b.Cluster)
+}
+
 func (b *Broker) importGlobalParameters(f *File) error {
-	kept, ok := any(b.Server).(globals)
-	if !ok && len(f.GlobalParameters) > 0 {
-		b.Log.Warn("definitions: global parameters are skipped", "count", len(f.GlobalParameters))
-		return nil
-	}
 	for _, p := range f.GlobalParameters {
 		value, err := decodeValue(p.Value)
 		if err == nil {
-			_, err = kept.SetGlobalParameter(p.Name, value)
+			_, err = b.Server.SetGlobalParameter(p.Name, value)
 		}
 		if err != nil {
 			return err

@@ -193,3 +193,21 @@ func TestHashesOfOldFiles(t *testing.T) {
 		}
 	}
 }
+
+// Parameters of the whole broker are kept whatever they are; its name is one of them.
+func TestGlobalParameters(t *testing.T) {
+	r := newRig(t)
+	r.load(`{"global_parameters": [{"name": "cluster_name", "value": "east"}, {"name": "mine", "value": {"a": [1, null, 1.5, "x"]}}]}`)
+	f := r.Export()
+	if f.OriginalCluster != "east" || f.Explanation != "Definitions of cluster 'east'" {
+		t.Errorf("the cluster is %q, %q", f.OriginalCluster, f.Explanation)
+	}
+	for _, p := range f.GlobalParameters {
+		if p.Name == "mine" && string(p.Value) != `{"a":[1,null,1.5,"x"]}` {
+			t.Errorf("value %s", p.Value)
+		}
+	}
+	if len(f.GlobalParameters) != 2 {
+		t.Errorf("%d parameters", len(f.GlobalParameters))
+	}
+}

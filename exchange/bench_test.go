@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"leveret/amqp"
+	"leveret/exchange"
 )
 
 // sizes are how many bindings an exchange has that do not match; the time must not depend on it.
@@ -160,5 +161,68 @@ func BenchmarkBind(b *testing.B) {
 	x, q := w.exchange("topic", "x"), newQueue("q")
 	for i := 0; b.Loop(); i++ {
 		w.bind(x, q, fmt.Sprintf("stock.%d.*", i))
+	}
+}
+
+func BenchmarkConsistentHash(b *testing.B) {
+	for _, algorithm := range []string{"jump", "ring"} {
+		for _, n := range []int{1, 100, 1000} {
+			b.Run(fmt.Sprint(algorithm, "/", n), func(b *testing.B) {
+				w := newWorld(b)
+				x := w.exchange("x-consistent-hash", "x", field("x-algorithm", algorithm))
+				for i := range n {
+					w.bind(x, newQueue(fmt.Sprint("q", i)), "10")
+				}
+				benchmarkKeys(b, x.Route)
+			})
+		}
+	}
+}
+
+func BenchmarkConsistentHashHeader(b *testing.B) {
+	w := newWorld(b)
+	x := w.exchange("x-consistent-hash", "x", field("hash-header", "customer"))
+	for i := range 100 {
+		w.bind(x, newQueue(fmt.Sprint("q", i)), "1")
+	}
+	r := keys("")
+	r.Headers = table(field("kind", "order"), field("customer", int64(7)))
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Route(r)
+	}
+}
+
+func BenchmarkModulusHash(b *testing.B) {
+	w := newWorld(b)
+	x := w.exchange("x-modulus-hash", "x")
+	for i := range 100 {
+		w.bind(x, newQueue(fmt.Sprint("q", i)), "")
+	}
+	benchmarkKeys(b, x.Route)
+}
+
+func BenchmarkRandom(b *testing.B) {
+	w := newWorld(b)
+	x := w.exchange("x-random", "x")
+	for i := range 100 {
+		w.bind(x, newQueue(fmt.Sprint("q", i)), "")
+	}
+	benchmarkKeys(b, x.Route)
+}
+
+// benchmarkKeys routes messages with keys that differ.
+func benchmarkKeys(b *testing.B, route func(*exchange.Routing)) {
+	r := keys("customer.00000000")
+	digits := r.Keys[0][len("customer."):]
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		for at, n := len(digits)-1, i; at >= 0; at, n = at-1, n/10 {
+			digits[at] = '0' + byte(n%10)
+		}
+		route(r)
+	}
+	if len(r.Found()) != 1 {
+		b.Fatalf("%d queues", len(r.Found()))
 	}
 }

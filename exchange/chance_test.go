@@ -67,7 +67,9 @@ func TestRandomKeys(t *testing.T) {
 func TestLocalRandomBindings(t *testing.T) {
 	w := newWorld(t)
 	x := w.exchange("x-local-random", "x")
-	bind := func(d exchange.Destination, key string) error { return x.Bind(exchange.Binding{Destination: d, Key: key}) }
+	bind := func(d exchange.Destination, key string) error {
+		return x.Bind(exchange.Binding{Destination: d, Key: key})
+	}
 	expectError(t, "with a key", bind(newQueue("q"), "k"), "Non empty binding 'k' key not permitted")
 	expectError(t, "an exchange", bind(w.exchange("fanout", "y"), ""), "Destination not found")
 	expectError(t, "an exchange with a key", bind(w.exchange("fanout", "z"), "k"), "Non empty binding 'k' key not permitted")

@@ -159,7 +159,7 @@ func TestHeadersCostGoesByTheMessage(t *testing.T) {
 		}
 		return table(fields...)
 	}
-	if a, b := routeHeaders(t, few, 2, long(few)), routeHeaders(t, many, 2, long(many)); b > 8*time.Duration(many/few)*a {
+	if a, b := routeHeaders(t, few, 2, long(few)), routeHeaders(t, many, 2, long(many)); b > 16*time.Duration(many/few)*a {
 		t.Errorf("50 messages of %d headers take %s, those of %d take %s", few, a, many, b)
 	}
 }

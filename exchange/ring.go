@@ -29,8 +29,24 @@ func (t *ring) add(s *share) {
 		binary.LittleEndian.PutUint64(b[:], uint64(i))
 		added = append(added, point{hash(name, b[:]), s})
 	}
+	slices.SortFunc(added, comparePoints)
+	t.merge(added)
+}
+
+// merge puts points in that are in order, from the back, so that it needs no second ring.
+func (t *ring) merge(added []point) {
+	old := len(t.points)
 	t.points = append(t.points, added...)
-	slices.SortFunc(t.points, comparePoints)
+	for at := len(t.points) - 1; len(added) > 0; at-- {
+		last := len(added) - 1
+		if old > 0 && comparePoints(t.points[old-1], added[last]) > 0 {
+			old--
+			t.points[at] = t.points[old]
+			continue
+		}
+		t.points[at] = added[last]
+		added = added[:last]
+	}
 }
 
 // comparePoints puts points that fall together in an order that does not depend on when they came.

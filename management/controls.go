@@ -24,6 +24,9 @@ var controlledRoutes = []route{
 	{path: "/queues/{vhost}/{queue}/unacked", group: "Queues", operations: []operation{
 		{http.MethodGet, vhostUser, (*call).listUnacked, "who holds which messages of a queue; count=N: how many at most", "", false},
 	}},
+	{path: "/queues/{vhost}/{queue}/unacked/{message}/requeue", group: "Queues", operations: []operation{
+		{http.MethodPost, administrator, (*call).requeueMessage, "put back one message that a client holds", "", false},
+	}},
 	{path: "/queues/{vhost}/{queue}/policy", group: "Queues", operations: []operation{
 		{http.MethodGet, vhostUser, (*call).queuePolicy, "which policies apply to a queue, which do not, and why", "", false},
 	}},
@@ -168,7 +171,7 @@ func (c *call) listUnacked() (reply, error) {
 func showUnacked(u *server.UnackedStatus) object {
 	return object{
 		{"message", u.Seq}, {"delivery_tag", u.DeliveryTag}, {"consumer_tag", u.Consumer}, {"connection_name", u.Connection},
-		{"channel_number", u.Channel}, {"user", u.User},
+		{"channel_number", u.Channel}, {"user", u.User}, {"age", u.Age.Milliseconds()},
 	}
 }
 
@@ -192,4 +195,29 @@ func (c *call) queuePolicy() (reply, error) {
 		o.add("policy_skipped", []any{})
 	}
 	return ok(o)
+}
+
+func (c *call) requeueMessage() (reply, error) {
+	q, err := c.namedQueue()
+	if err != nil {
+		return reply{}, err
+	}
+	seq, err := c.messageNumber()
+	if err != nil {
+		return reply{}, err
+	}
+	if !c.api.server.RequeueMessage(q, seq) {
+		return reply{}, notFound()
+	}
+	c.audit("message.requeued", "vhost", c.vhost.Name(), "queue", q.Name(), "message", seq)
+	return noContent()
+}
+
+// messageNumber is the message that the path names: its number in the queue.
+func (c *call) messageNumber() (uint64, error) {
+	seq, err := strconv.ParseUint(c.path("message"), 10, 64)
+	if err != nil {
+		return 0, notFound()
+	}
+	return seq, nil
 }

@@ -1,6 +1,8 @@
 package management
 
 import (
+	"time"
+
 	"leveret/amqp"
 	"leveret/queue"
 	"leveret/server"
@@ -63,7 +65,7 @@ func (view *queueView) show(q queueIn) object {
 		return view.policies(view.members(o, q), q)
 	case totals:
 		s := q.Stats()
-		for i, n := range lengths(s.Counts) {
+		for i, n := range lengths(&s) {
 			o.add(lengthCounters[i], n)
 		}
 		return append(o, field{"online", nil})
@@ -91,12 +93,20 @@ func (view *queueView) declared(o object, q queueIn) object {
 	o = append(o,
 		field{"name", opts.Name}, field{"vhost", q.vhost.Name()}, field{"type", typeOf(opts)}, field{"durable", opts.Durable},
 		field{"auto_delete", opts.AutoDelete}, field{"exclusive", opts.Exclusive}, field{"arguments", opts.Arguments},
-		field{"node", view.api.options.Node}, field{"state", "running"},
+		field{"node", view.api.options.Node}, field{"state", stateOf(q)},
 	)
 	if opts.Exclusive {
 		o.add("owner_pid_details", view.owner(opts.Owner))
 	}
 	return o
+}
+
+// stateOf is whether a queue delivers.
+func stateOf(q queueIn) string {
+	if q.Stats().Paused {
+		return "paused"
+	}
+	return "running"
 }
 
 func (view *queueView) owner(id uint64) object {
@@ -172,9 +182,10 @@ func nameOrNull(name string) any {
 func (view *queueView) numbers(o object, q queueIn) object {
 	s := q.Stats()
 	h := view.api.rates.past(q.Queue, view.windows.any())
-	o = lengthCounters.addTo(o, lengths(s.Counts), h, queueLengthAt, view.windows.lengths)
+	o = lengthCounters.addTo(o, lengths(&s), h, queueLengthAt, view.windows.lengths)
 	o = append(o, field{"consumers", s.Consumers}, field{"memory", s.ReadyBytes})
 	o = view.contents(o, q, &s)
+	o = view.backlog(o, &s, h)
 	if messages := view.messages(&s, h); len(messages) > 0 {
 		o.add("message_stats", messages)
 	}
@@ -203,22 +214,66 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 	use := utilisation(s)
 	o = append(o,
 		field{"consumer_capacity", use}, field{"consumer_utilisation", use},
-		field{"message_bytes", s.ReadyBytes}, field{"message_bytes_ready", s.ReadyBytes}, field{"message_bytes_unacknowledged", 0},
+		field{"message_bytes", s.Bodies}, field{"message_bytes_ready", s.Bodies}, field{"message_bytes_unacknowledged", 0},
 		field{"message_bytes_persistent", 0}, field{"message_bytes_ram", s.ReadyBytes},
-		field{"messages_persistent", 0}, field{"messages_ram", s.Ready + s.Unacked},
+		field{"messages_persistent", 0}, field{"messages_ram", s.InMemory},
 		field{"single_active_consumer_tag", view.activeTag(q)},
 	)
 	if kind == "quorum" {
 		return append(o,
-			field{"messages_dlx", 0}, field{"message_bytes_dlx", 0}, field{"messages_delayed", 0}, field{"delayed_retry", "disabled"},
+			field{"messages_dlx", s.Leaving}, field{"message_bytes_dlx", 0}, field{"messages_delayed", s.Pending}, field{"delayed_retry", retryNames[q.Settings().RetryType]},
 			field{"messages_ready_returned", 0}, field{"messages_by_priority", object{{"4", s.Ready}}}, field{"messages_active_priorities", 1},
 			field{"publishers", 0}, field{"open_files", object{{view.api.options.Node, 0}}},
 		)
 	}
 	return append(o,
-		field{"messages_ready_ram", s.Ready}, field{"messages_unacknowledged_ram", s.Unacked},
+		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.Unacked},
 		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", nil}, field{"storage_version", 2},
 	)
+}
+
+// retryNames are those of what a queue does with messages that come back.
+var retryNames = map[queue.Retry]string{
+	queue.RetryDisabled: "disabled", queue.RetryAll: "all", queue.RetryFailed: "failed", queue.RetryReturned: "returned",
+}
+
+// backlog adds what tells whether a queue keeps up: how long the next message has waited, how much the busiest consumer holds, how long it takes at
+// this rate until nothing waits any more (null: never), and why messages were dropped or left for other queues.
+func (view *queueView) backlog(o object, s *queue.Stats, h history) object {
+	var age int64
+	if s.Head > 0 && s.Ready > 0 {
+		age = max(0, time.Now().UnixMilli()-s.Head)
+	}
+	o = append(o, field{"oldest_ready_age", age}, field{"most_unacknowledged", s.MostUnacked}, field{"estimated_drain_seconds", drainTime(s, h)})
+	if dropped := reasons(&s.Dropped); len(dropped) > 0 {
+		o.add("messages_dropped", dropped)
+	}
+	if left := reasons(&s.DeadLettered); len(left) > 0 {
+		o.add("messages_dead_lettered", left)
+	}
+	return o
+}
+
+// drainTime is in how many seconds nothing waits any more, null if the queue does not get shorter.
+func drainTime(s *queue.Stats, h history) any {
+	if s.Ready == 0 {
+		return 0.0
+	}
+	if shrinking := -h.rate(queueLengthAt); shrinking > 0 {
+		return float64(s.Ready) / shrinking
+	}
+	return nil
+}
+
+// reasons shows the counters of reasons that are not 0.
+func reasons[A ~[queue.Reasons]uint64](counts *A) object {
+	var o object
+	for r, n := range *counts {
+		if n > 0 {
+			o.add(queue.Reason(r).String(), n)
+		}
+	}
+	return o
 }
 
 // utilisation is the share of time in which the queue could deliver what it had: whole while nothing waits for a consumer.
@@ -248,7 +303,6 @@ func (view *queueView) activeTag(q queueIn) any {
 	}
 	return nil
 }
-
 
 // holders adds the consumers.
 func (view *queueView) holders(o object, q queueIn) object {

@@ -48,7 +48,7 @@ func routes() []route {
 	return slices.Concat(
 		generalRoutes, nodeRoutes, connectionRoutes, channelRoutes, exchangeRoutes, queueRoutes, messageRoutes, bindingRoutes,
 		vhostRoutes, limitRoutes, userRoutes, permissionRoutes, policyRoutes, parameterRoutes, globalRoutes, linkRoutes, definitionRoutes,
-		healthRoutes, clusterRoutes, controlledRoutes, controlRoutes,
+		healthRoutes, clusterRoutes, controlledRoutes, inspectRoutes, replayRoutes, controlRoutes,
 	)
 }
 

@@ -46,9 +46,9 @@ func deliveries(t *queue.Totals) []uint64 {
 	}
 }
 
-// lengths are the values of lengthCounters.
-func lengths(c queue.Counts) []uint64 {
-	return []uint64{uint64(c.Ready + c.Unacked), uint64(c.Ready), uint64(c.Unacked)}
+// lengths are the values of lengthCounters. Messages that wait for their time, or to leave, count among all, and neither as ready nor as unacked.
+func lengths(s *queue.Stats) []uint64 {
+	return []uint64{uint64(s.Ready + s.Unacked + s.Pending + s.Leaving), uint64(s.Ready), uint64(s.Unacked)}
 }
 
 // publishes are the values of publishCounters.
@@ -58,13 +58,13 @@ func publishes(c *server.Counters) []uint64 {
 
 // churn are the values of churnCounters.
 func churn(s *server.Stats) []uint64 {
-	return []uint64{s.ConnectionsOpened, s.ConnectionsClosed, s.ChannelsOpened, s.ChannelsClosed, 0, 0, 0}
+	return []uint64{s.ConnectionsOpened, s.ConnectionsClosed, s.ChannelsOpened, s.ChannelsClosed, s.QueuesDeclared, s.QueuesCreated, s.QueuesDeleted}
 }
 
 // queueSample is a queue's counters: what was routed to it, then deliveryCounters, then lengthCounters.
 func queueSample(s *queue.Stats) []uint64 {
 	values := append([]uint64{s.Published}, deliveries(&s.Totals)...)
-	return append(values, lengths(s.Counts)...)
+	return append(values, lengths(s)...)
 }
 
 // Where things stand in a queue's samples.
@@ -90,7 +90,7 @@ const (
 func (a *API) nodeSample(s *server.Stats) []uint64 {
 	disk := a.store.Stats()
 	values := append(publishes(&s.Counters), deliveries(&s.Contents.Totals)...)
-	values = append(append(values, lengths(s.Contents.Counts)...), churn(s)...)
+	values = append(append(values, lengths(&s.Contents)...), churn(s)...)
 	return append(values, disk.Reads, disk.Syncs)
 }
 
@@ -119,7 +119,7 @@ func (a *API) vhostCounters(v *vhost.VHost, note func(key any, values []uint64))
 		return true
 	})
 	values := append(a.vhostPublishes(v), deliveries(&sum.Totals)...)
-	note(v, append(values, lengths(sum.Counts)...))
+	note(v, append(values, lengths(&sum)...))
 	v.Exchanges(func(x *exchange.Exchange) bool {
 		note(x, exchangeSample(x))
 		return true

@@ -90,7 +90,7 @@ func (a *API) vhost(v *vhost.VHost, w windows, sums map[string][]uint64) object 
 	})
 	o := append(a.vhostMetadata(v), field{"cluster_state", object{{a.options.Node, "running"}}})
 	h := a.rates.past(v, w.any())
-	o = lengthCounters.addTo(o, lengths(sum.Counts), h, vhostLengthAt, w.lengths)
+	o = lengthCounters.addTo(o, lengths(&sum), h, vhostLengthAt, w.lengths)
 	traffic := sums[v.Name()]
 	if traffic == nil {
 		traffic = make([]uint64, len(octetCounters))
@@ -151,7 +151,7 @@ func (c *call) putVHost() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if created {
+	if created && c.user.HasAccount() {
 		err = c.api.users.SetPermissions(c.user.Name(), name, auth.AllPermissions())
 	}
 	c.audit("vhost.set", "name", name, "created", created)

@@ -44,6 +44,9 @@ var churn = []column[Node]{
 	{"rabbitmq_connections_closed_total", "Connections closed", counter, func(n *Node) float64 { return float64(n.ConnectionsClosed) }},
 	{"rabbitmq_channels_opened_total", "Channels opened", counter, func(n *Node) float64 { return float64(n.ChannelsOpened) }},
 	{"rabbitmq_channels_closed_total", "Channels closed", counter, func(n *Node) float64 { return float64(n.ChannelsClosed) }},
+	{"rabbitmq_queues_declared_total", "Declares of a queue", counter, func(n *Node) float64 { return float64(n.QueuesDeclared) }},
+	{"rabbitmq_queues_created_total", "Queues created", counter, func(n *Node) float64 { return float64(n.QueuesCreated) }},
+	{"rabbitmq_queues_deleted_total", "Queues deleted", counter, func(n *Node) float64 { return float64(n.QueuesDeleted) }},
 }
 
 // published are the totals of what publishers did, for all channels.
@@ -85,6 +88,7 @@ func loginLabels(list []Logins) []labels {
 // global are by protocol too.
 var global = []group[Node]{{"", []column[Node]{
 	{"rabbitmq_global_messages_received_total", "Messages published", counter, func(n *Node) float64 { return float64(n.Published) }},
+	{"rabbitmq_global_messages_received_confirm_total", "Messages of publishers that want confirms", counter, func(n *Node) float64 { return float64(n.Confirmable) }},
 	{"rabbitmq_global_messages_routed_total", "Copies of messages put into queues", counter, func(n *Node) float64 { return float64(n.sum().Published) }},
 	{"rabbitmq_global_messages_confirmed_total", "Messages confirmed", counter, func(n *Node) float64 { return float64(n.Confirmed) }},
 	{"rabbitmq_global_messages_unroutable_returned_total", "Messages returned", counter, func(n *Node) float64 { return float64(n.Returned) }},

@@ -37,8 +37,11 @@ type Node struct {
 
 	ConnectionsOpened, ConnectionsClosed uint64
 	ChannelsOpened, ChannelsClosed       uint64
+	QueuesDeclared, QueuesCreated        uint64
+	QueuesDeleted                        uint64
 	Logins                               []Logins
 	Published                            uint64 // messages taken from publishers
+	Confirmable                          uint64 // of them, those of publishers that want confirms
 	Confirmed, Returned                  uint64
 	Unroutable                           uint64            // dropped: no queue wanted them and the publisher did not ask for them back
 	Dropped                              map[string]uint64 // further messages dropped, by reason

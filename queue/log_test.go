@@ -275,7 +275,8 @@ func recoverFrom(t *testing.T, l *fakeLog) {
 	for _, call := range l.told {
 		all = append(all, strings.TrimPrefix(call, "7:"))
 	}
-	if got := strings.Join(all, ","); got != "2-2,3-3,4-4,8-8,5-5,9-9,11-11,20-20" {
+	slices.Sort(all) // what is damaged is found by a read ahead, sooner or later
+	if got := strings.Join(all, ","); got != "11-11,2-2,20-20,3-3,4-4,5-5,8-8,9-9" {
 		t.Errorf("the log was told %s", got)
 	}
 	if l.reads < 3 {

@@ -46,6 +46,7 @@ func (c *connection) hold() {
 	if c.server.alarms.wait() != alarm {
 		return // over; one that has begun since then is another
 	}
+	c.leaveSlowLane()
 	c.handOver()
 	c.publishCounters()
 	c.block()
@@ -73,47 +74,6 @@ func (c *connection) standStill(alarm <-chan struct{}, hopeless func() bool) {
 			return
 		}
 	}
-}
-
-// halfReadPatience is how long a connection may stand still in the middle of a large message while an alarm is on.
-const halfReadPatience = 30 * time.Second
-
-// holdHalfRead keeps the reader from reading on in the middle of a large message while an alarm is on. If such messages take so much memory
-// that they themselves may keep the alarm on, their connections are ended after a while: nothing else would ever free it.
-func (c *connection) holdHalfRead() {
-	alarm := c.server.alarms.wait()
-	if alarm == nil {
-		return
-	}
-	size := c.halfRead()
-	if size <= trustedSize {
-		return
-	}
-	m := c.server.memory
-	m.halfRead.Add(int64(size))
-	defer m.halfRead.Add(-int64(size))
-	begun := time.Now()
-	c.standStill(alarm, func() bool {
-		if time.Since(begun) < halfReadPatience || m.mayHold(uint64(m.halfRead.Load())) {
-			return false
-		}
-		c.log.Warn("memory alarm: connection ended in the middle of a message", "bytes", size)
-		return true
-	})
-}
-
-// halfReadShare is which part of the memory limit half-read messages may take for longer than their patience.
-const halfReadShare = 10
-
-// halfRead is how many bytes of messages have come whose rest has not.
-func (c *connection) halfRead() int {
-	size := 0
-	for _, ch := range c.channels {
-		if !ch.content.state.Done() {
-			size += len(ch.content.message)
-		}
-	}
-	return size
 }
 
 // block notes that the connection is blocked, and tells the client if it wants to know.

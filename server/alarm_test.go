@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,14 @@ func (c *client) sendHalf(queue string) {
 	c.out = frame.AppendBody(c.out, 1, make([]byte, halfSent), 131072)
 	c.mustFlush()
 	synctest.Wait()
+}
+
+// sendHalfUnread is sendHalf for a server that may not read it.
+func (c *client) sendHalfUnread(queue string) {
+	b := frame.AppendMethod(nil, 1, &amqp.BasicPublish{RoutingKey: []byte(queue)})
+	b = frame.AppendContentHeader(b, 1, amqp.ClassBasic, 2*halfSent, []byte{0, 0})
+	c.conn.SetWriteDeadline(time.Time{})
+	c.conn.Write(frame.AppendBody(b, 1, make([]byte, halfSent), 131072))
 }
 
 // takes reports whether the server reads the next octet of a frame in the next second.
@@ -124,36 +133,78 @@ func TestLittleOfAMessageIsReadOnInAnAlarm(t *testing.T) {
 	})
 }
 
-// Half-read messages that take more than a tenth of the memory there is may be what keeps the alarm on: connections in the middle of them
-// are ended after half a minute, one by one, until it is less.
-func TestHalfReadMessagesThatKeepTheAlarmOn(t *testing.T) {
-	const share = 2*halfSent + halfSent/2 // two may stay
+// A message that is larger than all the room for half-read ones, and stands still in an alarm that it may be the reason of, is ended.
+func TestHalfReadMessageThatKeepsTheAlarmOn(t *testing.T) {
+	onAlarm(t, 10*(halfSent-1), func(t *testing.T, r *rig) {
+		c := r.pipe()
+		defer c.conn.Close()
+		if err := c.opening(opening{plain: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.HoldAlarm(true)
+		c.sendHalf("none")
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		if n := r.Stats().Connections; n != 1 {
+			t.Errorf("%d connections, want the one", n)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if n := r.Stats().Connections; n != 0 {
+			t.Errorf("%d connections, want it ended", n)
+		}
+		r.HoldAlarm(false)
+	})
+}
+
+// Large messages are read on while there is room for all that they announce. Who comes after that waits unread until the others have finished,
+// or until those that send nothing have been ended.
+func TestHalfReadMessagesShareTheRoom(t *testing.T) {
+	const share = 4*halfSent + halfSent // two have room for what they announce, a third has not
 	onAlarm(t, 10*share, func(t *testing.T, r *rig) {
-		var clients []*client // from before the alarm: those that come later are held before they send anything
+		var clients []*client
 		for range 4 {
 			c := r.pipe()
 			defer c.conn.Close()
 			if err := c.opening(opening{plain: true}); err != nil {
 				t.Fatal(err)
 			}
+			c.declare("q")
 			clients = append(clients, c)
 		}
-		r.HoldAlarm(true)
+		var read atomic.Int32
 		for _, c := range clients {
-			c.sendHalf("none")
-			time.Sleep(time.Second)
-		}
-		for _, step := range []struct {
-			after time.Duration
-			want  int
-		}{{25 * time.Second, 4}, {1500 * time.Millisecond, 3}, {time.Second, 2}, {time.Hour, 2}} {
-			time.Sleep(step.after)
+			go func() {
+				c.sendHalfUnread("q")
+				read.Add(1)
+			}()
 			synctest.Wait()
-			if n := r.Stats().Connections; n != step.want {
-				t.Errorf("%d connections after another %s, want %d", n, step.after, step.want)
-			}
 		}
-		r.HoldAlarm(false)
+		if n := read.Load(); n != 2 {
+			t.Errorf("%d are read, there is room for two", n)
+		}
+		rest := frame.AppendBody(nil, 1, make([]byte, halfSent), 131072)
+		clients[0].out = append(clients[0].out[:0], rest...) // it finishes, which makes room
+		clients[0].mustFlush()
+		synctest.Wait()
+		if got := r.RoomTaken(); got < 4*halfSent || got > share {
+			t.Errorf("%d bytes of room are taken", got)
+		}
+		for range 8 {
+			time.Sleep(time.Second)
+			r.EndStalled(time.Now())
+			synctest.Wait()
+		}
+		if n := r.Stats().Connections; n != 3 {
+			t.Errorf("%d connections are left, want one ended, which made room for the last", n)
+		}
+		for _, c := range clients {
+			c.conn.Close()
+		}
+		synctest.Wait()
+		if got := r.RoomTaken(); got != 0 {
+			t.Errorf("%d bytes of room are taken by nobody", got)
+		}
 	})
 }
 

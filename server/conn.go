@@ -71,6 +71,10 @@ type connection struct {
 	publisher publisher
 	totals    *totals       // of the virtual host
 	counted   Counters      // by the reader alone, made visible once a batch
+	roomTaken atomic.Int64  // bytes for half-read messages
+	stall     stall         // of the goroutine that watches over these
+	work      int           // burden of what was read at once, or since the connection got its place in the slow lane
+	slow      bool          // it has such a place
 	spoke     bool          // the client has sent something
 	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
 	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
@@ -127,6 +131,7 @@ func (c *connection) serve() {
 	c.heart.stop()
 	c.out.endWatch()
 	c.teardown()
+	c.giveRoom()
 	c.publishCounters()
 	c.out.fail()
 	c.in.free()
@@ -143,7 +148,9 @@ func (c *connection) read() error {
 			c.publisher.now = time.Now().UnixMilli()
 			c.publisher.overQuota = c.vhost != nil && c.vhost.Full()
 			c.publisher.tracing = c.traced()
+			c.work = 0
 			c.handleInput()
+			c.leaveSlowLane()
 		case c.interrupted(err):
 			c.lookAfterDeliveries()
 		case c.reason.Load() != nil && c.state < stateClosing && !c.lost.Load():
@@ -196,6 +203,7 @@ func (c *connection) handleInput() {
 			return
 		}
 		c.in.consume(n)
+		c.takeTurn(f)
 		c.handleFrame(f)
 	}
 	c.in.consume(len(c.in.pending()))

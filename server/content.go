@@ -105,6 +105,7 @@ func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) 
 		t.tooLarge, t.drop = size, true
 		return
 	}
+	c.publisher.half = true
 	if t.total > ownMemory || t.total > cap(t.message) {
 		t.message = c.publisher.move(ch, t.total)
 	}

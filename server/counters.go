@@ -9,6 +9,7 @@ type Counters struct {
 	ChannelsOpened    uint64
 	ChannelsClosed    uint64
 	Published         uint64 // complete messages taken from clients
+	Confirmable       uint64 // of them, those of publishers that want confirms
 	Routed            uint64 // of them, those that reached a queue
 	Unroutable        uint64 // dropped: no queue and not mandatory
 	Returned          uint64 // no queue and mandatory
@@ -16,6 +17,7 @@ type Counters struct {
 	Replied           uint64 // direct replies delivered
 	ReplyLost         uint64 // dropped: the requester of a direct reply is gone
 	QueueGone         uint64 // dropped: the queue was deleted at that moment
+	Duplicates        uint64 // dropped: an exchange or a queue has the message already
 	Refused           uint64 // by a full queue, counted for each; publishers with confirms were told
 	OverQuota         uint64 // refused by a full virtual host; publishers with confirms were told
 	TimedOut          uint64 // deliveries that were taken back because their client took too long
@@ -24,8 +26,8 @@ type Counters struct {
 
 // totals are the server's counters; connections add to them once a batch.
 type totals struct {
-	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, routed, unroutable, returned, replied, replyLost, queueGone,
-	refused, overQuota, timedOut, timeoutWarnings,
+	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, confirmable, routed, unroutable, returned, replied, replyLost, queueGone,
+	refused, duplicates, overQuota, timedOut, timeoutWarnings,
 	confirmed atomic.Uint64
 }
 
@@ -35,9 +37,10 @@ func (t *totals) add(n *Counters) {
 		to *atomic.Uint64
 		n  uint64
 	}{
-		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published},
+		{&t.channelsOpened, n.ChannelsOpened}, {&t.channelsClosed, n.ChannelsClosed}, {&t.published, n.Published}, {&t.confirmable, n.Confirmable},
 		{&t.routed, n.Routed}, {&t.unroutable, n.Unroutable}, {&t.returned, n.Returned}, {&t.replied, n.Replied}, {&t.replyLost, n.ReplyLost},
-		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.overQuota, n.OverQuota}, {&t.timedOut, n.TimedOut},
+		{&t.queueGone, n.QueueGone}, {&t.refused, n.Refused}, {&t.duplicates, n.Duplicates}, {&t.overQuota, n.OverQuota},
+		{&t.timedOut, n.TimedOut},
 		{&t.timeoutWarnings, n.TimeoutWarnings},
 	} {
 		if c.n > 0 {
@@ -50,9 +53,9 @@ func (t *totals) read() Counters {
 	return Counters{
 		ConnectionsOpened: t.connectionsOpened.Load(), ConnectionsClosed: t.connectionsClosed.Load(),
 		ChannelsOpened: t.channelsOpened.Load(), ChannelsClosed: t.channelsClosed.Load(),
-		Published: t.published.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
+		Published: t.published.Load(), Confirmable: t.confirmable.Load(), Routed: t.routed.Load(), Unroutable: t.unroutable.Load(), Returned: t.returned.Load(),
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
-		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), OverQuota: t.overQuota.Load(),
+		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(), OverQuota: t.overQuota.Load(),
 		TimedOut: t.timedOut.Load(), TimeoutWarnings: t.timeoutWarnings.Load(),
 	}
 }

@@ -26,6 +26,7 @@ const (
 	dropReplyLost         // a direct reply whose requester is gone
 	dropQueueGone         // its queue was deleted at that moment
 	dropRefused           // its queue is full, and one that refuses what comes then
+	dropDuplicate         // an exchange or a queue that looks for duplicates has it already
 	dropOverQuota         // the virtual host holds as much as it may
 	dropReasons
 )
@@ -70,6 +71,7 @@ func (d *drops) tell(log *slog.Logger, now Counters, at time.Time) {
 		dropUnroutable: {"messages dropped: no queue is bound for them", now.Unroutable - d.told.Unroutable},
 		dropReplyLost:  {"replies dropped: the requester is gone", now.ReplyLost - d.told.ReplyLost},
 		dropQueueGone:  {"messages dropped: their queue was deleted as they came", now.QueueGone - d.told.QueueGone},
+		dropDuplicate:  {"messages dropped: they were there before", now.Duplicates - d.told.Duplicates},
 		dropRefused:    {"messages refused: their queue is full", now.Refused - d.told.Refused},
 		dropOverQuota:  {"messages refused: the virtual host is full", now.OverQuota - d.told.OverQuota},
 	} {

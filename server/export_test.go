@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"net"
+	"time"
 )
 
 // The limits that tests measure against.
@@ -82,4 +83,14 @@ func CipherParts(suite string) (exchange, cipher, hash string) { return cipherPa
 func ReadProxyHeader(sent []byte) (remote net.Addr, early []byte, err error) {
 	remote, _, early, err = readProxyHeader(bytes.NewReader(sent))
 	return remote, early, err
+}
+
+// EndStalled ends who holds room for a half-read message in vain. It is called by hand on a server that does not serve.
+func (s *Server) EndStalled(now time.Time) { s.endStalled(now) }
+
+// RoomTaken is how many bytes half-read messages have room for.
+func (s *Server) RoomTaken() int64 {
+	s.half.mu.Lock()
+	defer s.half.mu.Unlock()
+	return s.half.taken
 }

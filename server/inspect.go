@@ -10,9 +10,13 @@ import (
 func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, r *route) (*route, amqp.Message, error) {
 	p := &c.publisher
 	index := &p.index
+	given := m
 	properties, err := ch.ownProperties(m.Properties(), index)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(properties) != len(m.Properties()) || &properties[0] != &m.Properties()[0] {
+		m = m.WithProperties(properties) // before it is routed: an exchange may keep it
 	}
 	if index.Has(amqp.FlagExpiration) {
 		ms, err := amqp.ParseExpiration(index.Expiration)
@@ -32,20 +36,20 @@ func (c *connection) inspect(ch *channel, m amqp.Message, x *exchange.Exchange, 
 		r = nil // the remembered route is that of the routing key alone
 	}
 	if r == nil {
-		if r, err = c.resolve(x, m, extra); err != nil {
+		if r, err = c.resolve(ch, x, m, extra); err != nil {
 			return nil, nil, err
 		}
 	}
 	if err := c.checkUserID(index); err != nil {
 		return nil, nil, err
 	}
-	if blind != nil {
-		properties = amqp.RemoveHeader(nil, properties, index, "BCC")
+	switch {
+	case blind != nil:
+		return r, p.rewrite(m, amqp.RemoveHeader(nil, properties, index, "BCC"), blind), nil
+	case &m[0] != &given[0]:
+		return r, m, nil
 	}
-	if len(properties) == len(m.Properties()) && &properties[0] == &m.Properties()[0] {
-		return r, nil, nil
-	}
-	return r, p.rewrite(m, properties, blind), nil
+	return r, nil, nil
 }
 
 // ownProperties returns the properties as the broker passes them on: without a second word of flags, and with the channel's address for

@@ -54,7 +54,7 @@ func (tx *transaction) publish(c *connection, m amqp.Message, r *route, mandator
 	tx.bytes += len(m) + txOverhead
 	if r == &c.publisher.routes.scratch {
 		kept := *r
-		kept.targets = slices.Clone(r.targets)
+		kept.targets, kept.claims = slices.Clone(r.targets), slices.Clone(r.claims)
 		tx.bytes += len(r.targets) * targetSize
 		r = &kept
 	}
@@ -96,6 +96,9 @@ func (ch *channel) txCommit() error {
 	p.whole, p.logged.Atomic = true, true
 	for i := range publishes {
 		t := &publishes[i]
+		if !c.takeClaims(t.route.claims, t.message) {
+			continue
+		}
 		if t.route.tagged {
 			p.look(t.message)
 		}

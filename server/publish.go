@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"leveret/amqp"
+	"leveret/dedup"
 	"leveret/exchange"
 	"leveret/queue"
 	"leveret/store"
@@ -35,8 +36,12 @@ type publisher struct {
 	refusals  []refusal // by queues that are full, or by a virtual host that is
 	overQuota bool      // the virtual host is, as of the beginning of this batch
 	origin    queue.Origin
-	published bool        // something was published since the last look at the alarm
-	appended  bool        // and something into the log
+	half      bool         // a message may have come half
+	published bool         // something was published since the last look at the alarm
+	appended  bool         // and something into the log
+	claims    dedup.Claims // the keys of gathered messages
+	claimed   []claimed
+	behind    bool        // a duplicate waits to be confirmed
 	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
@@ -85,8 +90,12 @@ func (c *connection) publish(ch *channel) error {
 		ch.shown.uncommitted.Add(1)
 		return ch.tx.publish(c, bytes.Clone(m), r, t.mandatory)
 	}
+	if len(r.claims) > 0 {
+		r = c.together(r)
+	}
 	if ch.confirming {
 		ch.published++
+		c.counted.Confirmable++
 		p.willConfirm(ch)
 	}
 	c.enqueue(ch, m, k, r, t.mandatory)
@@ -119,7 +128,7 @@ func (c *connection) destination(ch *channel, m amqp.Message) (r *route, rewritt
 		return c.inspect(ch, m, x, r)
 	}
 	if r == nil {
-		r, err = c.resolve(x, m, nil)
+		r, err = c.resolve(ch, x, m, nil)
 	}
 	return r, nil, err
 }
@@ -163,14 +172,11 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	p.countExchange(r.source)
 	p.traffic.In++
-	if len(r.targets) == 0 {
-		if r.lease.tag == 0 || !ch.extend(r.lease) {
-			c.unroutable(ch, m, mandatory)
-		}
-		return
+	if r.duplicate {
+		c.duplicate(m)
 	}
-	if p.overQuota {
-		p.refuseForAll(ch)
+	if len(r.targets) == 0 || p.overQuota {
+		c.toNobody(ch, m, r, mandatory)
 		return
 	}
 	tag := uint32(0)
@@ -198,6 +204,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		taken++
 	}
 	p.traffic.Out += uint64(taken)
+	if len(r.claims) > 0 {
+		p.claim(r, logged, taken)
+	}
 	if taken == 0 {
 		return
 	}
@@ -228,6 +237,18 @@ func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
 	return t.batch.Add(m, k)
 }
 
+// toNobody handles a message that goes to no queue: the virtual host is full, or it is a duplicate, or asks for more time for a delivery, or
+// nobody wants it.
+func (c *connection) toNobody(ch *channel, m amqp.Message, r *route, mandatory bool) {
+	switch {
+	case len(r.targets) > 0:
+		c.publisher.refuseForAll(ch)
+		r.claims.Release()
+	case !r.duplicate && (r.lease.tag == 0 || !ch.extend(r.lease)):
+		c.unroutable(ch, m, mandatory)
+	}
+}
+
 // unroutable returns or drops a message that no queue wants.
 //
 // [basic.publish mandatory]: the return comes before the confirm.
@@ -256,7 +277,8 @@ func (c *connection) handOver() {
 	p := &c.publisher
 	c.applySettles()
 	var lsn store.LSN
-	if p.logged.Len() > 0 {
+	if p.logged.Len() > 0 || p.behind {
+		p.behind = false
 		lsn = c.server.store.Append(&p.logged, p.push)
 		p.appended = true
 	} else if len(p.filled) > 0 {
@@ -294,6 +316,7 @@ func (p *publisher) push() {
 		t.pairs = t.pairs[:0]
 		if t.refuses {
 			p.refuseAt(t, r.Refused)
+			p.unclaim(t, r.Refused)
 		}
 		if !t.pressed {
 			t.pressed = true
@@ -302,6 +325,9 @@ func (p *publisher) push() {
 		p.filled[i] = nil
 	}
 	p.filled = p.filled[:0]
+	if len(p.claims) > 0 {
+		p.numberClaims()
+	}
 }
 
 func (c *connection) handOverSettled() {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"leveret/amqp"
+	"leveret/dedup"
 	"leveret/exchange"
 	"leveret/queue"
 )
@@ -47,6 +48,10 @@ type route struct {
 	trimmed uint64 // routes.trimmed, when the targets were taken
 	reply   *replyConsumer
 	lease   lease // that is asked for; there are no targets then
+
+	// Of the one message that the route is for.
+	duplicate bool         // somebody on its way has it already
+	claims    dedup.Claims // its keys in windows
 }
 
 // routes is a connection's memory of routes. It belongs to the reader.
@@ -143,7 +148,8 @@ func (c *connection) exchangeFor(m amqp.Message) (*exchange.Exchange, error) {
 }
 
 // resolve routes a message and remembers the route if that holds for others. x may be nil if it was found before; extra are the keys of CC and BCC.
-func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byte) (*route, error) {
+// Routing comes last of all checks: exchanges and queues may remember the message from then on.
+func (c *connection) resolve(ch *channel, x *exchange.Exchange, m amqp.Message, extra [][]byte) (*route, error) {
 	p := &c.publisher
 	if x == nil {
 		x = c.vhost.Exchange(m.Exchange())
@@ -160,6 +166,10 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 	if err := c.writeTopic(x, ro.Keys); err != nil {
 		return nil, err
 	}
+	if err := c.checkUserID(&p.index); err != nil {
+		return nil, err
+	}
+	ro.Later = ch.tx != nil
 	c.vhost.Route(x, ro)
 	r := &p.routes.scratch
 	if ro.Stamp.Valid() {
@@ -167,7 +177,7 @@ func (c *connection) resolve(x *exchange.Exchange, m amqp.Message, extra [][]byt
 		p.routes.remember(r, m.Address())
 	}
 	r.stamp, r.rights, r.tagged, r.trimmed = ro.Stamp, p.routes.version, false, p.routes.trimmed
-	r.due = ro.Due
+	r.due, r.duplicate, r.claims = ro.Due, ro.Duplicate, append(r.claims[:0], ro.Claims...)
 	r.source, r.lease = x, p.leaseOf(x, m)
 	r.targets = r.targets[:0]
 	for _, q := range ro.Queues {

@@ -21,7 +21,7 @@ func TestRouteIsOfTheRightsThatWereChecked(t *testing.T) {
 	if err := c.server.users.SetPermissions("guest", "/", auth.Permissions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.resolve(x, m, nil); err != nil {
+	if _, err := c.resolve(new(channel), x, m, nil); err != nil {
 		t.Fatal(err)
 	}
 	if p.routes.find(m.Address()) == nil {

@@ -49,8 +49,11 @@ type Server struct {
 	unconfirmed unconfirmed
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
+	slow        slowLane
+	half        halfRead
 	stopping    atomic.Bool
 	tuning      atomic.Pointer[Tuning]
+	churn       vhost.Churn
 	started     time.Time    // where the clock of deliveries begins
 	warned      atomic.Int64 // when it was last warned of a delivery's timeout, by that clock
 	vhosts      sync.Map     // name -> *vhost.VHost; those that clients may open
@@ -87,6 +90,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 		budget:      queue.NewBudget(int64(o.MemoryLimit / budgetDivisor * budgetShare)),
 		connections: make(map[uint64]*connection),
 		preparing:   make(preparing),
+		slow:        newSlowLane(),
 		stop:        make(chan struct{}),
 	}
 	s.memory.limit.Store(o.MemoryLimit)
@@ -260,6 +264,7 @@ func (s *Server) tend() {
 		case now := <-tick.C:
 			s.drops.tell(s.log, s.totals.read(), now)
 			s.budget.Adjust()
+			s.endStalled(now)
 			for _, v := range s.VHosts() {
 				v.Queues(func(q *queue.Queue) bool {
 					q.Tend()

@@ -9,6 +9,9 @@ type Stats struct {
 	Channels    int
 	Queues      int
 	Exchanges   int
+
+	QueuesDeclared, QueuesCreated, QueuesDeleted uint64
+
 	Blocked     int // connections held back by an alarm
 	MemoryAlarm bool
 	DiskAlarm   bool
@@ -20,6 +23,7 @@ type Stats struct {
 func (s *Server) Stats() Stats {
 	st := Stats{Counters: s.totals.read()}
 	st.MemoryAlarm, st.DiskAlarm = s.Alarms()
+	st.QueuesDeclared, st.QueuesCreated, st.QueuesDeleted = s.churn.Declared(), s.churn.Created(), s.churn.Deleted()
 	st.Confirmed = s.confirmed.Load()
 	st.Memory = s.memory.used.Load()
 	st.Channels = int(st.ChannelsOpened - st.ChannelsClosed)

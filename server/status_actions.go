@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"time"
 
 	"leveret/queue"
 )
@@ -96,20 +97,48 @@ func (o *outbox) prefetch(name string, prefetch int) (running []*consumer, found
 }
 
 // RequeueConsumer puts back all that a consumer holds, as if its client had gone, and returns how much that was. The client does not know: when it
-// settles one of these deliveries after all, its channel is closed for an unknown delivery tag. It reports whether the consumer was there.
+// settles one of these deliveries after all, that has no effect. It reports whether the consumer was there.
 func (s *Server) RequeueConsumer(connection string, number uint16, tag string) (n int, found bool) {
 	c := s.consumerAt(connection, number, tag)
 	if c == nil {
 		return 0, false
 	}
-	ch := c.channel
+	return c.channel.giveBack(func(u *unacked) bool { return u.consumer == c }), true
+}
+
+// RequeueMessage puts back one message that a client holds, by its number in the queue. It reports whether anybody held it.
+func (s *Server) RequeueMessage(q *queue.Queue, seq uint64) bool {
+	held := func(u *unacked) bool { return u.queue == q && u.seq == seq }
+	for _, c := range s.snapshot() {
+		if !c.visible.open.Load() {
+			continue
+		}
+		for _, ch := range c.out.openChannels() {
+			if ch.giveBack(held) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// openChannels returns a copy of the list of channels.
+func (o *outbox) openChannels() []*channel {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.channels)
+}
+
+// giveBack puts back the deliveries that are wanted, without blame, and returns how many these were. To settle them later is no error.
+func (ch *channel) giveBack(wanted func(*unacked) bool) (n int) {
 	o := &ch.conn.out
-	g := gather{outcome: queue.Requeue}
+	g := gather{outcome: queue.Return}
 	o.mu.Lock()
 	for tag, u, ok := ch.unacked.NextFrom(0); ok; tag, u, ok = ch.unacked.NextFrom(tag + 1) {
-		if u.consumer == c {
+		if wanted(u) {
 			g.add(u)
 			ch.unacked.Remove(tag)
+			ch.late.Add(tag)
 			n++
 		}
 	}
@@ -117,7 +146,7 @@ func (s *Server) RequeueConsumer(connection string, number uint16, tag string) (
 	o.mu.Unlock()
 	ch.conn.settleNow(g.take())
 	resume(wake)
-	return n, true
+	return n
 }
 
 // UnackedStatus is a message that a client holds.
@@ -128,6 +157,7 @@ type UnackedStatus struct {
 	Connection  string
 	Channel     uint16
 	User        string
+	Age         time.Duration // since it was delivered, or its consumer asked for more time
 }
 
 // Unacked lists who holds a queue's messages, at most limit of them. Any goroutine may call it.
@@ -150,7 +180,7 @@ func (c *connection) unackedOf(q *queue.Queue, list []UnackedStatus, limit int) 
 			if u.queue != q {
 				continue
 			}
-			st := UnackedStatus{Seq: u.seq, DeliveryTag: tag, Connection: c.name, Channel: ch.number, User: c.user.Name()}
+			st := UnackedStatus{Seq: u.seq, DeliveryTag: tag, Connection: c.name, Channel: ch.number, User: c.user.Name(), Age: c.server.age(u.at)}
 			if u.consumer != nil {
 				st.Consumer = u.consumer.Tag
 			}
@@ -158,4 +188,9 @@ func (c *connection) unackedOf(q *queue.Queue, list []UnackedStatus, limit int) 
 		}
 	}
 	return list
+}
+
+// age is how long ago a moment of the deliveries' clock was; a delivery that was given more time counts from then on.
+func (s *Server) age(at int64) time.Duration {
+	return time.Duration(max(0, s.now()-at)) * time.Millisecond
 }

@@ -254,7 +254,7 @@ func (s *Server) saveVHost(name string, r *vhostRecord) error {
 func (s *Server) openVHost(name string, r vhostRecord) error {
 	v, err := vhost.New(vhost.Options{
 		Name: name, Store: s.store, Recovery: s.registry.recovery, Budget: s.budget, Log: s.log, Metadata: r.Metadata, Limits: r.Limits,
-		Census: &s.registry.census, DefaultQueueType: s.options.DefaultQueueType,
+		Census: &s.registry.census, Churn: &s.churn, DefaultQueueType: s.options.DefaultQueueType,
 		Events: s.events, Announced: s.announced(name),
 	})
 	if err != nil {

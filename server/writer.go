@@ -218,6 +218,7 @@ func (o *outbox) waitReplies() {
 		}
 		drained := o.drained
 		o.mu.Unlock()
+		o.conn.leaveSlowLane()
 		o.Flush(true)
 		select {
 		case <-drained:

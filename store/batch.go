@@ -168,8 +168,8 @@ type rec struct {
 
 var payloads = sync.Pool{New: func() any { return new(payload) }}
 
-// maxPooled is the largest buffer that goes back to the pool.
-const maxPooled = 1 << 20
+// maxPooled is the largest buffer that goes back to the pool: a publisher's batch of a megabyte, and what its records and their growth take.
+const maxPooled = 2 << 20
 
 // release puts the payload back, emptied. Its buffer may be taken by another goroutine at once.
 func (p *payload) release() {

@@ -25,6 +25,9 @@ const (
 // compact takes what is left alive in sparse segments out of them, so that a few messages that stay do not hold the whole log.
 func (s *Disk) compact() error {
 	s.warn("free spill", s.spill.free())
+	for _, seg := range s.index.stuck(s.spill.all(), s.options.RelocateThreshold) {
+		s.warn("thin spill", s.spill.thin(seg))
+	}
 	for _, seg := range s.touched() {
 		if err := s.sweep(seg); err != nil {
 			return err
@@ -264,18 +267,23 @@ func (s *Disk) punch(seg *segment, found []location) error {
 		seg.punched = true
 		s.index.mu.Unlock()
 	}
+	s.giveBack(seg, found)
+	return nil
+}
+
+// giveBack punches holes between what is found, in order.
+func (s *Disk) giveBack(seg *segment, found []location) {
 	from := int64(segmentHead)
 	found = append(found, location{entry: entry{offset: seg.size}})
 	for _, m := range found {
 		if first, end := (from+punchUnit-1)/punchUnit*punchUnit, m.offset/punchUnit*punchUnit; end > first {
 			if err := seg.file.punch(first, end-first); err != nil {
 				s.warn("give back part of a segment", err)
-				return nil
+				return
 			}
 		}
 		from = m.offset + int64(m.size)
 	}
-	return nil
 }
 
 // sweep deletes the bodies of a moved segment that nobody needs any more.

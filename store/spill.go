@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -119,6 +120,39 @@ func (sp *spill) free() error {
 		err = errors.Join(err, seg.detach().Close(), sp.s.files.remove(spillName(seg.id)))
 	}
 	return err
+}
+
+// stuck returns full files of which little is left that nobody has touched since the keeper's last look: what is left may stay for long.
+func (x *index) stuck(segments []*segment, threshold float64) (list []*segment) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, seg := range segments {
+		touched := seg.touched
+		if seg.touched = false; touched {
+			seg.punched = false
+			continue
+		}
+		if seg.sealed && !seg.punched && seg.refs > 0 && float64(seg.disk) <= threshold*float64(seg.size) {
+			seg.punched = true
+			list = append(list, seg)
+		}
+	}
+	return list
+}
+
+// thin gives back the space between what is left in a file.
+func (sp *spill) thin(seg *segment) error {
+	list, err := sp.s.survivors(seg)
+	if err != nil {
+		return err
+	}
+	found := recordsOf(seg, list)
+	for _, sv := range list {
+		found = append(found, location{entry{offset: sv.chunk.at, size: sv.chunk.size}, seg}) // the index, which does not move any more
+	}
+	slices.SortFunc(found, func(a, b location) int { return cmp.Compare(a.offset, b.offset) })
+	sp.s.giveBack(seg, found)
+	return nil
 }
 
 // clear removes what an earlier run, or this one, left.

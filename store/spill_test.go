@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +26,22 @@ func spillFiles(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	return len(names)
+}
+
+// allocated is the space on disk that the files take.
+func allocated(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "log", "*.spill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		var st syscall.Stat_t
+		if err := syscall.Stat(name, &st); err == nil { // else it went meanwhile
+			n += st.Blocks * 512
+		}
+	}
+	return n
 }
 
 // soon waits for something that the store's goroutines do within a second or two.
@@ -59,6 +76,10 @@ func TestSpillOverSeveralFiles(t *testing.T) {
 	s.Discard(1, []store.Range{{First: 1, Last: 3000}, {First: 3002, Last: 4000}})
 	wantQueue(t, s, 1, 1000, store.Range{First: 3001, Last: 3001}, store.Range{First: 4001, Last: 6000})
 	soon(t, "the files of what was discarded go", func() bool { return spillFiles(t, dir) <= 4 })
+	soon(t, "the one that stays takes little space", func() bool {
+		return allocated(t, dir) < int64(spillFiles(t, dir))<<20-800_000
+	})
+	wantQueue(t, s, 1, 1000, store.Range{First: 3001, Last: 3001}, store.Range{First: 4001, Last: 6000})
 	s.DropQueue(1)
 	soon(t, "all full files go", func() bool { return spillFiles(t, dir) <= 1 })
 	wantQueue(t, s, 1, 1000)

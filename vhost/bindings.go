@@ -144,7 +144,7 @@ func (v *VHost) bind(p *place, x *exchange.Exchange, b exchange.Binding, r Right
 	}
 	p.addSource(x)
 	v.tellBinding("binding.created", x, &b, r)
-	v.replay(b.Destination, recalled)
+	v.recall(b.Destination, recalled)
 	return nil
 }
 

@@ -23,7 +23,7 @@ func (f *forwarding) die(d *queue.Departure) amqp.Message {
 	deaths := f.deaths(d)
 	r := &f.routing
 	if r.Keys = append(r.Keys[:0], key); !hasKey {
-		r.Keys = append(append(r.Keys, f.carbonCopies(d.Message)...), d.Message.BlindKeys()...)
+		r.Keys = append(append(r.Keys, carbonCopies(d.Message, f.index.Headers)...), d.Message.BlindKeys()...)
 	}
 	m := f.deadLetter(d, name, key, hasKey, deaths)
 	if err := amqp.ScanProperties(m.Properties(), &f.index); err != nil {
@@ -31,7 +31,7 @@ func (f *forwarding) die(d *queue.Departure) amqp.Message {
 	}
 	r.Headers, r.Message, r.Properties, r.Forwarded = f.index.Headers, m, &f.index, true
 	f.vhost.Route(x, r)
-	r.Headers, r.Message, r.Properties = nil, nil, nil
+	r.Headers, r.Message, r.Properties, r.Forwarded = nil, nil, nil, false
 	if d.Reason != queue.Rejected {
 		f.cutCycles(deaths)
 	}
@@ -68,19 +68,19 @@ func textField(headers []byte, name string) (value []byte, ok bool) {
 	return value[4:], true
 }
 
-// carbonCopies are the keys of a message's CC header, as long as it goes by them.
-func (f *forwarding) carbonCopies(m amqp.Message) (keys [][]byte) {
-	if f.index.Headers == nil || m.OneKey() {
+// carbonCopies are the keys of a message's CC header, as long as it goes by them. headers are the encoded ones.
+func carbonCopies(m amqp.Message, headers []byte) (keys [][]byte) {
+	if headers == nil || m.OneKey() {
 		return nil
 	}
-	if tag, _, ok := amqp.FindField(f.index.Headers, "CC"); !ok || tag != 'A' {
+	if tag, _, ok := amqp.FindField(headers, "CC"); !ok || tag != 'A' {
 		return nil
 	}
-	headers, _, err := amqp.DecodeTable(f.index.Headers)
+	table, _, err := amqp.DecodeTable(headers)
 	if err != nil {
 		return nil
 	}
-	list, _ := headers.Get("CC")
+	list, _ := table.Get("CC")
 	items, _ := list.(amqp.Array)
 	for _, item := range items {
 		if key, ok := item.(string); ok {

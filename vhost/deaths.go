@@ -39,7 +39,7 @@ func (f *forwarding) deaths(d *queue.Departure) deaths {
 	}
 	e := death{
 		count: 1, reason: reason, queue: name, seconds: uint64(f.now / 1000), exchange: string(d.Message.Exchange()),
-		keys: append([][]byte{d.Message.RoutingKey()}, f.carbonCopies(d.Message)...),
+		keys: append([][]byte{d.Message.RoutingKey()}, carbonCopies(d.Message, f.index.Headers)...),
 	}
 	if f.index.Has(amqp.FlagExpiration) {
 		e.originalExpiration = f.index.Expiration

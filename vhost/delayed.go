@@ -89,10 +89,5 @@ func (v *VHost) RouteDue(q *queue.Queue, m amqp.Message, r *Routing) (out amqp.M
 		return m, false
 	}
 	v.route(x, r, (*exchange.Exchange).RouteDue)
-	if len(r.Headers) > 0 {
-		if _, _, blind := amqp.FindField(r.Headers, exchange.HeaderBlindCopy); blind {
-			m = exchange.WithoutBlindCopy(m)
-		}
-	}
 	return m, true
 }

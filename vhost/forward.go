@@ -86,13 +86,16 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 		d.Stays = true
 		return
 	}
+	if !f.routing.Claims.Take() {
+		return // a queue that looks for duplicates got the same message meanwhile
+	}
 	k = f.keep(m)
 	f.add(m, k, id)
 }
 
 // due routes a message whose delay is over; nil if there is nowhere to go. Its age is counted anew.
 func (f *forwarding) due(d *queue.Departure) amqp.Message {
-	f.routing.Forwarded = true
+	f.routing.Later = true // it may have to stay
 	out, ok := f.vhost.RouteDue(f.source, d.Message, &f.routing)
 	if !ok {
 		return nil

@@ -2,6 +2,7 @@ package vhost
 
 import (
 	"leveret/amqp"
+	"leveret/dedup"
 	"leveret/queue"
 	"leveret/store"
 )
@@ -16,6 +17,7 @@ type handover struct {
 	logged  store.Batch
 	chunk   *queue.Chunk
 	targets []*handoverTarget
+	claims  dedup.Claims // the keys of the messages
 	runs    []*queue.Queue
 }
 
@@ -82,6 +84,11 @@ func (h *handover) add(m amqp.Message, k *queue.Chunk, id int) {
 			t.batch.Add(m, k)
 		}
 		t.from = append(t.from, id)
+	}
+	if claims := h.routing.Claims; logged && len(claims) > 0 {
+		first := len(h.claims)
+		h.claims = append(h.claims, claims...)
+		h.claims[first:].Log(&h.logged)
 	}
 }
 
@@ -155,4 +162,6 @@ func (h *handover) push(refused func(id int)) {
 		h.targets[i] = nil
 	}
 	h.targets = h.targets[:0]
+	h.claims.Number(pairs)
+	h.claims = h.claims[:0]
 }

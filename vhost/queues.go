@@ -48,12 +48,16 @@ func (v *VHost) DeclareQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queu
 		if q == nil {
 			q, err = v.makeQueue(d, owner, r)
 			if q != nil || err != nil {
+				if err == nil {
+					v.opts.Churn.declare(true)
+				}
 				return q, err
 			}
 			continue // another declare was faster
 		}
 		err = v.equivalentQueue(q.Options(), d, owner)
 		if err == nil {
+			v.opts.Churn.declare(false)
 			return q, nil
 		}
 		if !d.Exclusive || v.checkOwner(q, owner) == nil {

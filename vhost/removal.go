@@ -84,6 +84,7 @@ func (v *VHost) removeQueue(e *entry[queue.Queue], q *queue.Queue) (loose []*exc
 	}
 	v.owned.remove(q)
 	v.queues.release(q.Name(), e)
+	v.opts.Churn.remove()
 	v.tellQueue("queue.deleted", q, nil)
 	return loose, err
 }

@@ -91,11 +91,6 @@ func (r *Routing) Describe(m amqp.Message) error {
 		return err
 	}
 	r.Message, r.Properties, r.Headers = m, &r.index, r.index.Headers
-	r.Keys = append(r.Keys[:0], m.RoutingKey())
-	keys, _, err := amqp.ExtraKeys(r.Headers)
-	if err != nil {
-		return err
-	}
-	r.Keys = append(append(r.Keys, keys...), m.BlindKeys()...)
+	r.Keys = append(append(append(r.Keys[:0], m.RoutingKey()), carbonCopies(m, r.Headers)...), m.BlindKeys()...)
 	return nil
 }

@@ -20,6 +20,8 @@ type Options struct {
 	Recovery *Recovery
 	// Budget is what the queues share of the memory; nil for no limit.
 	Budget *queue.Budget
+	// Churn counts the queues that come and go; nil for nobody.
+	Churn *Churn
 	// Log is told of the recovery; nil for nobody.
 	Log *slog.Logger
 	// DefaultQueueType is the type of queues that are declared without one where the metadata names none: "classic" (also when empty),

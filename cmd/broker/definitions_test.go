@@ -177,7 +177,7 @@ func TestKnownPasswordsStayAtHome(t *testing.T) {
 	} {
 		c := config.Default()
 		c.DefaultUser, c.DefaultPass, c.LoopbackUsers = tt.user, tt.password, tt.loopback
-		if got := authOptions(c, nil).LoopbackUsers; !slices.Equal(got, tt.want) {
+		if got := authOptions(c, nil, nil).LoopbackUsers; !slices.Equal(got, tt.want) {
 			t.Errorf("%s with %s: %q from this machine only, want %q", tt.user, tt.password, got, tt.want)
 		}
 	}

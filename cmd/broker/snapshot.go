@@ -34,7 +34,11 @@ func (n figures) Node() metrics.Node {
 		ConnectionsClosed: s.ConnectionsClosed,
 		ChannelsOpened:    s.ChannelsOpened,
 		ChannelsClosed:    s.ChannelsClosed,
+		QueuesDeclared:    s.QueuesDeclared,
+		QueuesCreated:     s.QueuesCreated,
+		QueuesDeleted:     s.QueuesDeleted,
 		Published:         s.Published,
+		Confirmable:       s.Confirmable,
 		Confirmed:         s.Confirmed,
 		Returned:          s.Returned,
 		Unroutable:        s.Unroutable,
@@ -76,7 +80,7 @@ type diskLimited interface {
 func dropped(s *server.Stats) map[string]uint64 {
 	d := s.Contents.Dropped
 	return map[string]uint64{
-		"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "queue_full": s.Refused, "vhost_full": s.OverQuota,
+		"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "queue_full": s.Refused, "duplicate": s.Duplicates, "vhost_full": s.OverQuota,
 		"rejected": d[queue.Rejected], "expired": d[queue.Expired], "maxlen": d[queue.MaxLength], "delivery_limit": d[queue.DeliveryLimit],
 		"damaged": s.Contents.Damaged,
 	}

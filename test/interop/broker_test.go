@@ -20,9 +20,11 @@ var brokerBinary string
 
 // A broker is one broker process, or the foreign one that LEVERET_TEST_AMQP names.
 type broker struct {
-	addr    string // host:port of the AMQP listener
-	metrics string // host:port of the metrics listener, empty for a foreign broker
-	http    string // host:port of the HTTP listener, empty for a foreign broker and where it has none
+	addr    string   // host:port of the AMQP listener
+	addrs   []string // all of them
+	secure  string   // host:port of the AMQP listener with TLS, empty if there is none
+	metrics string   // host:port of the metrics listener, empty for a foreign broker
+	http    string   // host:port of the HTTP listener, empty for a foreign broker and where it has none
 	dir     string
 	cmd     *exec.Cmd     // nil for a foreign broker
 	exited  chan struct{} // closed when the process ended; exitErr is set then
@@ -106,11 +108,15 @@ func (b *broker) awaitReady(file string) error {
 		if err != nil {
 			continue
 		}
-		var addresses struct{ AMQP, Metrics, HTTP []string }
+		var addresses struct{ AMQP, AMQPS, Metrics, HTTP []string }
 		if err := json.Unmarshal(text, &addresses); err != nil || len(addresses.AMQP) == 0 || len(addresses.Metrics) == 0 {
 			return fmt.Errorf("ready file %q: %w", text, err)
 		}
 		b.addr, b.metrics = addresses.AMQP[0], addresses.Metrics[0]
+		b.addrs = addresses.AMQP
+		if len(addresses.AMQPS) > 0 {
+			b.secure = addresses.AMQPS[0]
+		}
 		if len(addresses.HTTP) > 0 {
 			b.http = addresses.HTTP[0]
 		}

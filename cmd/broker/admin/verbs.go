@@ -26,6 +26,7 @@ func New() *cobra.Command {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true // whoever runs it tells the error
 	cmd.AddCommand(s.statusCommand(), s.listCommand(), s.showCommand(), s.declareCommand(), s.deleteCommand(), s.publishCommand(),
 		s.getCommand(), s.purgeCommand(), s.closeCommand(), s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.definitionsCommand())
+	cmd.AddCommand(s.insight()...)
 	return cmd
 }
 
