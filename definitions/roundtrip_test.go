@@ -51,6 +51,9 @@ func drawFile(rt *rapid.T) []byte {
 				"type":      rapid.SampledFrom([]string{"direct", "fanout", "topic", "headers"}).Draw(rt, "type"),
 				"arguments": drawArguments(rt, "arguments")})
 		}
+		// Its queue of delayed messages is no part of the file: it comes with the exchange.
+		file.Exchanges = append(file.Exchanges, map[string]any{"name": "the one that delays", "vhost": v, "durable": true,
+			"type": "x-delayed-message", "arguments": map[string]any{"x-delayed-type": "direct"}})
 		for range rapid.IntRange(0, 4).Draw(rt, "bindings") {
 			b := map[string]any{"source": rapid.SampledFrom(exchanges).Draw(rt, "source"), "vhost": v, "destination_type": "exchange",
 				"destination": rapid.SampledFrom(exchanges).Draw(rt, "destination"), "routing_key": name.Draw(rt, "key"), "arguments": map[string]any{}}

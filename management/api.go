@@ -8,6 +8,7 @@ import (
 
 	"leveret/auth"
 	"leveret/definitions"
+	"leveret/events"
 	"leveret/server"
 	"leveret/store"
 	"leveret/vhost"
@@ -66,6 +67,7 @@ type Dependencies struct {
 	Users  *auth.Authenticator
 	Store  store.Store
 	Log    *slog.Logger
+	Events *events.Bus // told of what can't be undone; nil for nobody
 }
 
 // API is the HTTP API. Make one with New, give it to an HTTP server, end it with Close.
@@ -75,12 +77,12 @@ type API struct {
 	users   *auth.Authenticator
 	store   store.Store
 	log     *slog.Logger
+	events  *events.Bus
 	router  *router
 	rates   *rates
 	started time.Time
 
 	definitions *definitions.Broker
-	globals     globals
 
 	front, reference, description []byte // pages
 
@@ -91,13 +93,9 @@ type API struct {
 // New makes the API and starts to sample counters.
 func New(o Options, d Dependencies) *API {
 	a := &API{
-		options: o, server: d.Server, users: d.Users, store: d.Store, log: d.Log,
+		options: o, server: d.Server, users: d.Users, store: d.Store, log: d.Log, events: d.Events,
 		rates: newRates(), started: time.Now(), stop: make(chan struct{}),
 		definitions: &definitions.Broker{Server: d.Server, Users: d.Users, Cluster: o.Cluster, Version: o.ProductVersion, Log: d.Log},
-	}
-	a.globals = newUnkept()
-	if g, kept := any(d.Server).(globals); kept {
-		a.globals = g
 	}
 	list := routes()
 	a.makePages(list)

@@ -3,8 +3,6 @@ package management
 import (
 	"net/http"
 	"strings"
-
-	"leveret/vhost"
 )
 
 var globalRoutes = []route{
@@ -18,14 +16,6 @@ var globalRoutes = []route{
 	}},
 }
 
-// globals keeps the parameters of the whole broker.
-type globals interface {
-	SetGlobalParameter(name string, value any) (created bool, err error)
-	ClearGlobalParameter(name string) (found bool, err error)
-	GlobalParameter(name string) (value any, found bool)
-	GlobalParameters() []vhost.Parameter
-}
-
 // Global parameters that are there always, whether somebody has set them or not.
 const (
 	clusterNameParameter = "cluster_name"
@@ -34,7 +24,7 @@ const (
 
 // clusterName is the name that an operator gave the broker's cluster of one, or the one it began with.
 func (a *API) clusterName() string {
-	if value, found := a.globals.GlobalParameter(clusterNameParameter); found {
+	if value, found := a.server.GlobalParameter(clusterNameParameter); found {
 		if name, isText := value.(string); isText {
 			return name
 		}
@@ -43,13 +33,13 @@ func (a *API) clusterName() string {
 }
 
 func (a *API) setClusterName(name string) error {
-	_, err := a.globals.SetGlobalParameter(clusterNameParameter, name)
+	_, err := a.server.SetGlobalParameter(clusterNameParameter, name)
 	return err
 }
 
 // clusterTags are whatever an operator says of the cluster.
 func (a *API) clusterTags() any {
-	if value, found := a.globals.GlobalParameter(clusterTagsParameter); found {
+	if value, found := a.server.GlobalParameter(clusterTagsParameter); found {
 		return value
 	}
 	return map[string]any{}
@@ -59,7 +49,7 @@ func showGlobal(name string, value any) object { return object{{"value", value},
 
 func (c *call) listGlobals() (reply, error) {
 	values := map[string]any{clusterNameParameter: c.api.clusterName(), clusterTagsParameter: c.api.clusterTags()}
-	for _, p := range c.api.globals.GlobalParameters() {
+	for _, p := range c.api.server.GlobalParameters() {
 		if !strings.HasPrefix(p.Name, "internal") { // the broker's own
 			values[p.Name] = p.Value
 		}
@@ -79,7 +69,7 @@ func (a *API) global(name string) (value any, found bool) {
 	case clusterTagsParameter:
 		return a.clusterTags(), true
 	}
-	return a.globals.GlobalParameter(name)
+	return a.server.GlobalParameter(name)
 }
 
 func (c *call) getGlobal() (reply, error) {
@@ -102,7 +92,7 @@ func (c *call) putGlobal() (reply, error) {
 	}
 	value, _ := o.get("value")
 	_, existed := c.api.global(name)
-	_, err = c.api.globals.SetGlobalParameter(name, plainJSON(value))
+	_, err = c.api.server.SetGlobalParameter(name, plainJSON(value))
 	if err == nil {
 		c.audit("parameter.set", "name", name)
 	}
@@ -111,7 +101,7 @@ func (c *call) putGlobal() (reply, error) {
 
 func (c *call) deleteGlobal() (reply, error) {
 	name := c.path("parameter")
-	found, err := c.api.globals.ClearGlobalParameter(name)
+	found, err := c.api.server.ClearGlobalParameter(name)
 	if err == nil && !found {
 		return reply{}, notFound()
 	}

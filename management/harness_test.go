@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leveret/auth"
+	"leveret/events"
 	"leveret/management"
 	"leveret/server"
 	"leveret/store"
@@ -15,20 +16,22 @@ import (
 
 // rig is a broker in memory with its HTTP API.
 type rig struct {
-	t      testing.TB
-	server *server.Server
-	users  *auth.Authenticator
-	api    *management.API
-	http   *httptest.Server
-	log    *strings.Builder
-	amqp   string // address of the AMQP listener
+	t       testing.TB
+	server  *server.Server
+	users   *auth.Authenticator
+	api     *management.API
+	http    *httptest.Server
+	log     *lockedWriter
+	parts   management.Dependencies
+	options management.Options
+	amqp    string // address of the AMQP listener
 }
 
 // start makes a rig that ends with the test. The node is called rabbit@test.
 func start(t testing.TB, change ...func(*management.Options)) *rig {
 	t.Helper()
-	r := &rig{t: t, log: new(strings.Builder)}
-	log := slog.New(slog.NewTextHandler(&lockedWriter{to: r.log}, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	r := &rig{t: t, log: &lockedWriter{to: new(strings.Builder)}}
+	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var err error
 	if r.users, err = auth.New(auth.DefaultOptions()); err != nil {
 		t.Fatal(err)
@@ -55,7 +58,9 @@ func start(t testing.TB, change ...func(*management.Options)) *rig {
 	for _, c := range change {
 		c(&o)
 	}
-	r.api = management.New(o, management.Dependencies{Server: r.server, Users: r.users, Store: memory, Log: log})
+	r.parts = management.Dependencies{Server: r.server, Users: r.users, Store: memory, Log: log}
+	r.options = o
+	r.api = management.New(o, r.parts)
 	r.http = httptest.NewServer(r.api)
 	t.Cleanup(r.close)
 	return r
@@ -69,4 +74,20 @@ func (r *rig) close() {
 	if err := r.server.Close(ctx); err != nil {
 		r.t.Errorf("close: %v", err)
 	}
+}
+
+// withEvents serves by an API that tells the bus.
+func (r *rig) withEvents(bus *events.Bus) {
+	r.http.Close()
+	r.api.Close()
+	r.parts.Events = bus
+	r.api = management.New(r.options, r.parts)
+	r.http = httptest.NewServer(r.api)
+}
+
+// logged is what was logged so far.
+func (r *rig) logged() string {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return r.log.to.String()
 }

@@ -61,7 +61,7 @@ func (l *listing[T]) pageOf(c *call) (*page, error) {
 
 // sort puts the items in order of their identity, which is what equal values of other fields keep.
 func (l *listing[T]) sort(c *call, last bool) {
-	slices.SortStableFunc(l.items, func(x, y T) int { return l.id(x).compare(l.id(y)) })
+	slices.SortFunc(l.items, func(x, y T) int { return l.id(x).compare(l.id(y)) })
 	if last && c.asked("sort_reverse") {
 		slices.Reverse(l.items)
 	}

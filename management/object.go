@@ -149,29 +149,39 @@ func appendFloat(dst []byte, f float64) []byte {
 
 // appendString appends a JSON string. Text stands as it is, in UTF-8; octets that are none are replaced.
 func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
+	plain := 0 // how much of s was not copied yet
 	for i := 0; i < len(s); {
 		b := s[i]
-		if b >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += size
+		if b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' {
+			i++
 			continue
 		}
-		switch {
-		case b == '"' || b == '\\':
-			dst = append(dst, '\\', b)
-		case b == '\n':
-			dst = append(dst, '\\', 'n')
-		case b < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
-		default:
-			dst = append(dst, b)
+		size := 1
+		dst = append(dst, s[plain:i]...)
+		if b < utf8.RuneSelf {
+			dst = appendEscaped(dst, b)
+		} else {
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			dst = utf8.AppendRune(dst, r)
 		}
-		i++
+		i += size
+		plain = i
 	}
-	return append(dst, '"')
+	return append(append(dst, s[plain:]...), '"')
+}
+
+// appendEscaped appends an ASCII octet that can't stand for itself.
+func appendEscaped(dst []byte, b byte) []byte {
+	const hex = "0123456789abcdef"
+	switch b {
+	case '"', '\\':
+		return append(dst, '\\', b)
+	case '\n':
+		return append(dst, '\\', 'n')
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[b>>4], hex[b&15])
 }
 
 // sortedObject gives the fields of a map an order, that of their names.

@@ -23,7 +23,7 @@ var present = []column[Node]{
 	{"leveret_store_disk_bytes", "Disk space that messages take", gauge, func(n *Node) float64 { return float64(n.StoreBytes) }},
 	{"leveret_oldest_message_age_seconds", "Age of the oldest message at the head of a queue", gauge, func(n *Node) float64 { return n.OldestAge }},
 	{"leveret_oldest_unacked_age_seconds", "Time since the oldest delivery that is not settled", gauge, func(n *Node) float64 { return n.OldestUnackedAge }},
-	{"leveret_channel_unacked_max", "Unacked messages of the channel that holds most", gauge, func(n *Node) float64 { return float64(n.MostUnacked) }},
+	{"leveret_consumer_unacked_max", "Unacked messages of the consumer that holds most", gauge, func(n *Node) float64 { return float64(n.MostUnacked) }},
 	{"leveret_queues_unattended", "Queues with messages and without consumers", gauge, func(n *Node) float64 { return float64(n.Unattended) }},
 	{"leveret_deliveries_timed_out_total", "Deliveries taken back from clients that took too long", counter, func(n *Node) float64 { return float64(n.TimedOut) }},
 	{"leveret_store_unsynced_bytes", "Written to the log and not yet durable", gauge, func(n *Node) float64 { return float64(n.UnsyncedBytes) }},

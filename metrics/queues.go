@@ -27,6 +27,7 @@ var queueConsumers = []column[Queue]{
 
 var queueContents = []column[Queue]{
 	{"rabbitmq_queue_messages_ready_bytes", "Bytes in the bodies of ready messages", gauge, func(q *Queue) float64 { return float64(q.ReadyBytes) }},
+	{"rabbitmq_queue_messages_ready_ram", "Ready messages that are in memory", gauge, func(q *Queue) float64 { return float64(q.InMemory) }},
 	{"rabbitmq_queue_process_memory_bytes", "Memory that the queue takes", gauge, func(q *Queue) float64 { return float64(q.MemoryBytes) }},
 }
 
@@ -44,7 +45,8 @@ var queueDeliveries = []column[Queue]{
 var queueOurs = []column[Queue]{
 	{"leveret_queue_oldest_message_age_seconds", "Time that the message at the head has waited", gauge, func(q *Queue) float64 { return q.OldestAge }},
 	{"leveret_queue_oldest_unacked_age_seconds", "Time since the oldest delivery that is not settled", gauge, func(q *Queue) float64 { return q.OldestUnackedAge }},
-	{"leveret_queue_channel_unacked_max", "Unacked messages of the channel that holds most", gauge, func(q *Queue) float64 { return float64(q.MostUnacked) }},
+	{"leveret_queue_consumer_unacked_max", "Unacked messages of the consumer that holds most", gauge, func(q *Queue) float64 { return float64(q.MostUnacked) }},
+	{"leveret_queue_messages_pending", "Messages that wait for their time: delayed, or to be tried again", gauge, func(q *Queue) float64 { return float64(q.Pending) }},
 	{"leveret_queue_unattended", "1 for a queue with messages and without consumers", gauge, func(q *Queue) float64 { return float64(q.Unattended) }},
 	{"leveret_queue_messages_dead_lettered_total", "Messages that went on to a dead letter exchange", counter, func(q *Queue) float64 { return q.DeadLettered.sum() }},
 	{"leveret_queue_messages_dropped_total", "Messages that died for good", counter, func(q *Queue) float64 { return q.Dropped.sum() }},
@@ -107,6 +109,8 @@ func (q *Queue) Add(other *Queue) {
 	q.Consumers += other.Consumers
 	q.ReadyBytes += other.ReadyBytes
 	q.MemoryBytes += other.MemoryBytes
+	q.InMemory += other.InMemory
+	q.Pending += other.Pending
 	q.OldestAge = max(q.OldestAge, other.OldestAge)
 	q.OldestUnackedAge = max(q.OldestUnackedAge, other.OldestUnackedAge)
 	q.MostUnacked = max(q.MostUnacked, other.MostUnacked)

@@ -32,7 +32,7 @@ type Node struct {
 	UnsyncedBytes          uint64  // written to the log and not yet durable
 	OldestAge              float64 // seconds that the oldest message of those at the head of their queues has waited
 	OldestUnackedAge       float64 // seconds since the oldest delivery that is not settled
-	MostUnacked            uint64  // of the channel that holds most
+	MostUnacked            uint64  // of the consumer that holds most
 	Unattended             uint64  // queues with messages and without consumers
 
 	ConnectionsOpened, ConnectionsClosed uint64
@@ -71,10 +71,12 @@ type Queue struct {
 
 	Ready, Unacked, Consumers uint64
 	ReadyBytes                uint64  // of bodies
+	InMemory                  uint64  // ready messages that are in memory
+	Pending                   uint64  // messages that wait for their time: delayed ones, and those that are to be tried again
 	MemoryBytes               uint64  // that ready messages take, bookkeeping included
 	OldestAge                 float64 // seconds that the message at the head has waited; of a sum, the greatest
 	OldestUnackedAge          float64 // seconds since the oldest delivery that is the oldest of its channel; likewise
-	MostUnacked               uint64  // of those channels, the most that one holds; likewise
+	MostUnacked               uint64  // of the consumer that holds most; likewise
 	Unattended                uint64  // 1 for a queue with messages and without consumers
 
 	Published                            uint64 // copies put into the queue

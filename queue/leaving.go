@@ -8,8 +8,9 @@ import (
 const (
 	// forwardMost is how many messages are forwarded at once.
 	forwardMost = 256
-	// forwardBytes is how many bytes of messages are read for that at once.
-	forwardBytes = 1 << 20
+	// leavingMost and leavingBytes are how many messages, and bytes of them, are read for that at once.
+	leavingMost  = 1024
+	leavingBytes = 2 << 20
 )
 
 // leaving is what is on its way out of the queue: neither ready nor unacked any more. Owned by whoever runs the queue.

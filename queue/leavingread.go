@@ -12,9 +12,9 @@ func (q *Queue) readLeaving(l *leaving) {
 			continue
 		}
 		l.reading = true
-		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], forwardMost)}
+		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], leavingMost)}
 		q.reads.Go(func() {
-			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, forwardBytes)
+			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, leavingBytes)
 			if q.post(read) {
 				q.Run()
 			}
@@ -54,6 +54,9 @@ func (r *leavingRead) run(q *Queue) {
 		return
 	}
 	set := &l.sets[r.reason]
+	if r.reason == Due {
+		q.sortByDue(r.window.Messages)
+	}
 	for _, m := range r.window.Messages {
 		if !set.Remove(m.Seq) {
 			continue

@@ -52,6 +52,23 @@ func rangesText(ranges []store.Range) string {
 	return strings.Join(words, ",")
 }
 
+// numbersIn is what ranges stand for, in order: in how many of them depends on when a read ahead comes.
+func numbersIn(t *testing.T, ranges string) string {
+	t.Helper()
+	var all []int
+	for _, text := range strings.Split(ranges, ",") {
+		var first, last int
+		if _, err := fmt.Sscanf(text, "%d-%d", &first, &last); err != nil {
+			t.Fatalf("%q in %q: %v", text, ranges, err)
+		}
+		for ; first <= last; first++ {
+			all = append(all, first)
+		}
+	}
+	slices.Sort(all)
+	return fmt.Sprint(all)
+}
+
 // Read hands out two messages at a time, whatever the limit.
 func (l *fakeLog) Read(_ uint64, ranges []store.Range, _ int) (w store.Window, err error) {
 	l.reads++
@@ -247,7 +264,7 @@ func recoverFrom(t *testing.T, l *fakeLog) {
 	g := &rig{t: t, Queue: q}
 	g.outbox = g.newOutbox()
 	g.holds(queue.Counts{Ready: 7})
-	if got := rangesText(q.Returned()); got != "2-3,8-8,11-11" {
+	if got := numbersIn(t, rangesText(q.Returned())); got != "[2 3 8 11]" {
 		t.Errorf("redelivered: %s", got)
 	}
 	q = recoverQueue(queue.Options{Name: "q", ID: 7, Durable: true, Log: l}, state, []store.Range{{First: 7, Last: 8}, {First: 11, Last: 15}})
@@ -268,6 +285,7 @@ func recoverFrom(t *testing.T, l *fakeLog) {
 	if got := strings.Join(seqs, " "); got != "2 true 3 true 5 false 9 false 11 true 20 false" {
 		t.Errorf("got %s", got)
 	}
+	g.holds(queue.Counts{}) // the turn that answered the last get is over
 	if s := q.Stats(); s.Damaged != 2 || s.Ready != 0 || s.ReadyBytes != 0 {
 		t.Errorf("figures: %+v", s)
 	}
@@ -275,8 +293,7 @@ func recoverFrom(t *testing.T, l *fakeLog) {
 	for _, call := range l.told {
 		all = append(all, strings.TrimPrefix(call, "7:"))
 	}
-	slices.Sort(all) // what is damaged is found by a read ahead, sooner or later
-	if got := strings.Join(all, ","); got != "11-11,2-2,20-20,3-3,4-4,5-5,8-8,9-9" {
+	if got := numbersIn(t, strings.Join(all, ",")); got != "[2 3 4 5 8 9 11 20]" {
 		t.Errorf("the log was told %s", got)
 	}
 	if l.reads < 3 {

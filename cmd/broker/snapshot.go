@@ -87,7 +87,7 @@ func dropped(s *server.Stats) map[string]uint64 {
 }
 
 // addQueues sums up all queues of a type. What queues did that are gone counts for the type that most are of.
-func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]holder) {
+func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]time.Duration) {
 	m.QueueTypes = []metrics.Queue{{Type: "classic"}, {Type: "quorum"}, {Type: "stream"}}
 	now := time.Now()
 	n.eachQueue(func(q *queue.Queue) {
@@ -97,7 +97,7 @@ func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]holder) {
 				m.QueueTypes[i].Add(&figures)
 			}
 		}
-		m.OldestAge = max(m.OldestAge, figures.OldestAge)
+		m.OldestAge, m.MostUnacked = max(m.OldestAge, figures.OldestAge), max(m.MostUnacked, figures.MostUnacked)
 		m.Unattended += figures.Unattended
 	})
 	for _, v := range n.server.VHosts() { // last, so that the totals of a queue that closes meanwhile are not missed
@@ -112,7 +112,6 @@ func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
 		ch := &channels[i]
 		of := channelFigures(ch)
 		m.Channels.Add(&of)
-		m.MostUnacked = max(m.MostUnacked, of.Unacked)
 		m.OldestUnackedAge = max(m.OldestUnackedAge, ch.Oldest.Seconds())
 		if ch.Publishes.Published > 0 {
 			m.Publishers++
@@ -120,19 +119,12 @@ func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
 	}
 }
 
-// holder is what channels hold of a queue.
-type holder struct {
-	oldest time.Duration
-	most   int
-}
-
-// holders finds out which queues have deliveries that are not settled. A channel counts for the queue of its oldest one.
-func holders(channels []server.ChannelStatus) map[*queue.Queue]holder {
-	all := make(map[*queue.Queue]holder)
+// holders finds out for how long channels have held a message of which queues. A channel counts for the queue of its oldest delivery.
+func holders(channels []server.ChannelStatus) map[*queue.Queue]time.Duration {
+	all := make(map[*queue.Queue]time.Duration)
 	for i := range channels {
 		if q := channels[i].OldestOf; q != nil {
-			h := all[q]
-			all[q] = holder{max(h.oldest, channels[i].Oldest), max(h.most, channels[i].Unacked)}
+			all[q] = max(all[q], channels[i].Oldest)
 		}
 	}
 	return all
@@ -147,7 +139,7 @@ func (n figures) Queues() []metrics.Queue {
 }
 
 // queueFigures are one queue's numbers.
-func queueFigures(q *queue.Queue, h holder, now time.Time) metrics.Queue {
+func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Queue {
 	s, o := q.Stats(), q.Options()
 	f := queueTotals(s.Totals)
 	f.VHost, f.Name, f.Type = o.VHost, o.Name, "classic"
@@ -159,7 +151,8 @@ func queueFigures(q *queue.Queue, h holder, now time.Time) metrics.Queue {
 	if s.Head > 0 {
 		f.OldestAge = max(0, now.Sub(time.UnixMilli(s.Head)).Seconds())
 	}
-	f.OldestUnackedAge, f.MostUnacked = h.oldest.Seconds(), uint64(h.most)
+	f.OldestUnackedAge, f.MostUnacked = held.Seconds(), uint64(s.MostUnacked)
+	f.InMemory, f.Pending = uint64(s.InMemory), uint64(s.Pending)
 	if s.Ready > 0 && s.Consumers == 0 {
 		f.Unattended = 1
 	}

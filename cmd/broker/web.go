@@ -34,7 +34,9 @@ func (w *webServers) listen(n *node) error {
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
 	})
-	w.api = management.New(n.managementOptions(), management.Dependencies{Server: n.server, Users: n.users, Store: n.store, Log: n.log})
+	w.api = management.New(n.managementOptions(), management.Dependencies{
+		Server: n.server, Users: n.users, Store: n.store, Log: n.log, Events: n.events,
+	})
 	web := n.server.WebSocket(n.config.WebSocketOrigins, withMetrics(handler, w.api))
 	return errors.Join(
 		w.http.listen(n, n.config.HTTPAddr, nil, web),

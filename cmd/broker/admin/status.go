@@ -46,7 +46,9 @@ func statusTable(overview, node ctl.Object) *ctl.Table {
 	line("up", "%v", (time.Duration(node.Number("uptime")) * time.Millisecond).Round(time.Second))
 	line("memory", "%s of %s%s", ctl.Bytes(node.Number("mem_used")), ctl.Bytes(node.Number("mem_limit")), alarm(node["mem_alarm"]))
 	line("disk free", "%s, at least %s%s", ctl.Bytes(node.Number("disk_free")), ctl.Bytes(node.Number("disk_free_limit")), alarm(node["disk_free_alarm"]))
-	line("sockets", "%s of %s", node.Text("sockets_used"), node.Text("sockets_total"))
+	if total := node.Number("sockets_total"); total > 0 {
+		line("sockets", "%s of %.0f", node.Text("sockets_used"), total)
+	}
 	for _, kind := range []string{"connections", "channels", "exchanges", "queues", "consumers"} {
 		line(kind, "%s", overview.Text("object_totals."+kind))
 	}

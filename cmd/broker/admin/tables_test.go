@@ -21,6 +21,8 @@ var answers = map[string]string{
 		{"vhost":"production","name":"orders.eu-central-1.billing.retries.delayed.thirty-minutes","type":"quorum","messages":0,"messages_ready":0,"messages_unacknowledged":0,"consumers":0,
 		 "state":"running","policy":null},
 		{"vhost":"/","name":"amq.gen-x\u001b[2Jy","type":"classic","messages":1,"messages_ready":1,"messages_unacknowledged":0,"consumers":1,"state":"running"}]`,
+	"GET /queues?columns=name%2Cmessages%2Cmessage_stats.publish_details.rate%2Cmessages": `[{"name":"jobs","messages":1234580,"message_stats":{"publish_details":{"rate":1500.2}}},
+		{"name":"idle","messages":0}]`,
 	"GET /connections":     `[{"name":"172.18.0.5:51234 -> 172.18.0.2:5672","user":"app","vhost":"/","channels":2,"state":"running","user_provided_name":"order-service"}]`,
 	"GET /bindings":        `[{"vhost":"/","source":"orders","destination":"jobs","destination_type":"queue","routing_key":"order.*.created","arguments":{}}]`,
 	"GET /users":           `[{"name":"guest","tags":["administrator"],"limits":{}},{"name":"app","tags":[],"limits":{"max-connections":10}}]`,

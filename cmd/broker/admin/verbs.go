@@ -87,6 +87,9 @@ func (s *session) list(cmd *cobra.Command, n *noun, names, sort []string) error 
 	if path != n.list && s.vhostGiven() {
 		path = values{}.expand(n.list, s.vhost)
 	}
+	if len(names) > 0 {
+		path += "?columns=" + url.QueryEscape(strings.Join(slices.Concat(names, sort), ","))
+	}
 	var found []ctl.Object
 	raw, err := s.get(cmd.Context(), path, &found)
 	if err != nil {
