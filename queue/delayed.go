@@ -1,6 +1,9 @@
 package queue
 
 import (
+	"cmp"
+	"slices"
+
 	"leveret/amqp"
 	"leveret/store"
 )
@@ -54,7 +57,7 @@ func (q *Queue) delaysDue() {
 			q.split(d.take(level, slot))
 			continue
 		}
-		if q.leavers().sets[Due].Len() > 0 || len(q.leaving.list) > 0 {
+		if q.leavers().sets[Due].Len() >= leavingMost || len(q.leaving.list) >= leavingMost {
 			return // those before go first; forward comes back here
 		}
 		d.take(level, slot).Each(0, func(r store.Range) bool {
@@ -70,6 +73,12 @@ func (q *Queue) delaysDue() {
 func (q *Queue) nextIsDue() bool {
 	level, _, at, ok := q.delays.next()
 	return ok && level == 0 && int32(at-uint32(q.now()>>unitBits)) <= 0
+}
+
+// sortByDue puts messages that were read into the order in which they are due.
+func (q *Queue) sortByDue(messages []store.Message) {
+	now := q.now()
+	slices.SortStableFunc(messages, func(a, b store.Message) int { return cmp.Compare(dueTime(a.Tag, now), dueTime(b.Tag, now)) })
 }
 
 // letGo sends a message on that is due.

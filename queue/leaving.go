@@ -56,8 +56,9 @@ type Forwarder interface {
 const (
 	// forwardMost is how many messages are forwarded at once.
 	forwardMost = 256
-	// forwardBytes is how many bytes of messages are read for that at once.
-	forwardBytes = 1 << 20
+	// leavingMost and leavingBytes are how many messages, and bytes of them, are read for that at once.
+	leavingMost  = 1024
+	leavingBytes = 2 << 20
 )
 
 // leaving is what is on its way out of the queue: neither ready nor unacked any more. Owned by whoever runs the queue.
@@ -241,9 +242,9 @@ func (q *Queue) readLeaving(l *leaving) {
 			continue
 		}
 		l.reading = true
-		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], forwardMost)}
+		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], leavingMost)}
 		q.reads.Go(func() {
-			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, forwardBytes)
+			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, leavingBytes)
 			if q.post(read) {
 				q.Run()
 			}
@@ -283,6 +284,9 @@ func (r *leavingRead) run(q *Queue) {
 		return
 	}
 	set := &l.sets[r.reason]
+	if r.reason == Due {
+		q.sortByDue(r.window.Messages)
+	}
 	for _, m := range r.window.Messages {
 		if !set.Remove(m.Seq) {
 			continue
