@@ -14,8 +14,8 @@ type consumers struct {
 	active  *Consumer
 	yields  bool      // the active one makes way for a newcomer of higher priority,
 	heir    *Consumer // who is this, and waits until the other has settled what it holds
-	paused  bool // nobody is served
-	ready   int  // consumers linked in any class
+	paused  bool      // nobody is served
+	ready   int       // consumers linked in any class
 	had     bool
 }
 

@@ -77,50 +77,78 @@ type walk struct {
 	stopped bool
 }
 
-// run goes from chunk to chunk. The index is locked for the look at each, not while its entries are read.
+// run goes from chunk to chunk, each of which is unpacked once however many of the ranges, which ascend, lie in it. The index is locked for the look
+// at each, not while its entries are read.
 func (k *walk) run(ranges []Range) error {
-	for _, r := range ranges {
-		k.next = r.Last
-		if r.Last < math.MaxUint64 {
-			k.next++
+	from := uint64(0) // what lies below was looked at
+	for len(ranges) > 0 && !k.stopped {
+		seq := max(from, ranges[0].First)
+		v, ok := k.s.index.view(k.queue, seq, k.spilled)
+		if !ok {
+			k.next = after(ranges[len(ranges)-1].Last)
+			return nil
 		}
-		for seq := r.First; seq <= r.Last; {
-			v, ok := k.s.index.view(k.queue, seq, k.spilled)
-			if !ok || v.first > r.Last {
-				break
-			}
-			entries, err := k.s.entriesOf(v)
-			if err == nil && len(entries) == 0 && k.s.index.holds(v) {
-				err = fmt.Errorf("no index entries: %w", ErrCorrupt)
-			}
-			switch {
-			case errors.Is(err, ErrCorrupt):
-				k.s.logger.Error("index of messages is damaged", "queue", k.queue, "first", v.first, "last", v.last, "error", err)
-				k.lost = append(k.lost, clipRanges(v.ranges(nil), Range{seq, r.Last})...)
-			case err != nil:
-				return err
-			}
-			if k.take(entries, v, Range{seq, r.Last}); k.stopped {
-				return nil
-			}
-			if seq = v.last + 1; seq == 0 {
-				break
-			}
+		if ranges = k.skip(ranges, v.first); len(ranges) == 0 || ranges[0].First > v.last {
+			continue
 		}
+		entries, err := k.s.entriesOf(v)
+		if err == nil && len(entries) == 0 && k.s.index.holds(v) {
+			err = fmt.Errorf("no index entries: %w", ErrCorrupt)
+		}
+		switch {
+		case errors.Is(err, ErrCorrupt):
+			k.s.logger.Error("index of messages is damaged", "queue", k.queue, "first", v.first, "last", v.last, "error", err)
+			for _, r := range ranges {
+				k.lost = append(k.lost, clipRanges(v.ranges(nil), Range{max(from, r.First), r.Last})...)
+			}
+		case err != nil:
+			return err
+		}
+		if k.take(entries, v, ranges, max(from, ranges[0].First)); k.stopped {
+			return nil
+		}
+		if from = v.last + 1; from == 0 {
+			k.next = after(ranges[len(ranges)-1].Last)
+			return nil
+		}
+		ranges = k.skip(ranges, from)
 	}
 	return nil
 }
 
-// take shows what is live in a chunk.
-func (k *walk) take(entries []byte, v chunk, r Range) {
+// skip drops the ranges that end below a sequence: there is nothing more in them.
+func (k *walk) skip(ranges []Range, seq uint64) []Range {
+	for len(ranges) > 0 && ranges[0].Last < seq {
+		k.next = after(ranges[0].Last)
+		ranges = ranges[1:]
+	}
+	return ranges
+}
+
+// after is the sequence that follows; the last one follows itself.
+func after(seq uint64) uint64 {
+	if seq == math.MaxUint64 {
+		return seq
+	}
+	return seq + 1
+}
+
+// take shows what of the ranges is live in a chunk, from a sequence on.
+func (k *walk) take(entries []byte, v chunk, ranges []Range, from uint64) {
 	u := unpacker{entries: entries, e: entry{seq: v.first}}
-	k.s.index.goOn(&u, &v, r.First)
+	k.s.index.goOn(&u, &v, from)
 	for {
 		at, seq, offset := u.at, u.e.seq, u.e.offset
-		if !u.next() || u.e.seq > r.Last {
+		if !u.next() {
 			return
 		}
-		if u.e.seq < r.First || !v.alive(u.e.seq) {
+		for len(ranges) > 0 && ranges[0].Last < u.e.seq {
+			ranges = ranges[1:]
+		}
+		if len(ranges) == 0 {
+			return
+		}
+		if u.e.seq < max(from, ranges[0].First) || !v.alive(u.e.seq) {
 			continue
 		}
 		if !k.visit(location{u.e, v.seg}) {
