@@ -64,11 +64,12 @@ func (view *queueView) show(q queueIn) object {
 	case definition:
 		return view.policies(view.members(o, q), q)
 	case totals:
+		o = view.policies(view.members(o, q), q)
 		s := q.Stats()
 		for i, n := range lengths(&s) {
 			o.add(lengthCounters[i], n)
 		}
-		return append(o, field{"online", nil})
+		return o
 	}
 	o = view.policies(view.members(o, q), q)
 	o = view.numbers(o, q)
