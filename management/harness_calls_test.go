@@ -2,7 +2,6 @@ package management_test
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -70,16 +69,6 @@ func (r *rig) must(status int, method, path, body string, headers ...string) ans
 		r.t.Fatalf("%s %s: %d %s, want %d", method, path, a.status, a.text, status)
 	}
 	return a
-}
-
-// object is the answer as an object.
-func (a answer) object(r *rig) map[string]any {
-	r.t.Helper()
-	var o map[string]any
-	if err := json.Unmarshal([]byte(a.text), &o); err != nil {
-		r.t.Fatalf("%v: %s", err, a.text)
-	}
-	return o
 }
 
 // list is the answer as a list of objects.
