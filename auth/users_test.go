@@ -11,9 +11,6 @@ import (
 	"leveret/auth"
 )
 
-//go:fix inline
-func text(s string) *string { return new(s) }
-
 // Each refused change says why in RabbitMQ's words, and changes nothing.
 func TestRefusedUsers(t *testing.T) {
 	options := auth.DefaultOptions()
