@@ -65,12 +65,12 @@ func (o *comebacks) each(each func(store.Range) bool) {
 	o.order.each(each)
 }
 
-func (o *comebacks) forget(n uint64) (tag uint32) {
+func (o *comebacks) forget(n uint64) {
 	if o.waiting.Remove(n) {
 		o.trim()
-		return 0
+		return
 	}
-	return o.order.forget(n)
+	o.order.forget(n)
 }
 
 func (o *comebacks) filter(keep func(n uint64) bool) {

@@ -5,7 +5,7 @@ func (q *Queue) canDeliver() bool {
 	if q.consumers.ready == 0 || q.consumers.paused || q.window.Marked() == 0 {
 		return false
 	}
-	if q.groups != nil { // any message may be the next, not just the first
+	if q.groups != nil {
 		return !q.groups.waiting
 	}
 	return q.firstIsHere()
@@ -14,9 +14,10 @@ func (q *Queue) canDeliver() bool {
 // pick is the consumer that is served next, and the message that it gets; nil if nobody can be served.
 func (q *Queue) pick() (c *Consumer, n uint64, e *entry) {
 	if q.groups != nil {
-		if !q.consumers.paused {
-			n, e, c, _ = q.groups.choose(q, false)
+		if q.consumers.paused {
+			return nil, 0, nil
 		}
+		n, e, c, _ = q.groups.choose(q, false)
 		return c, n, e
 	}
 	if c = q.consumers.next(); c != nil {

@@ -46,7 +46,9 @@ func (o *groups) add(n uint64, tag uint32) {
 func (o *groups) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *groups) remove(n uint64, tag uint32) {
-	o.laneOf(tag).Remove(n)
+	if !o.laneOf(tag).Remove(n) {
+		o.forget(n)
+	}
 }
 
 func (o *groups) served(uint64, uint32, int) {}
@@ -89,13 +91,10 @@ func (o *groups) each(each func(store.Range) bool) {
 	}
 }
 
-func (o *groups) forget(n uint64) (tag uint32) {
+func (o *groups) forget(n uint64) {
 	for i := range o.lanes {
-		if o.lanes[i].Remove(n) {
-			return uint32(i) // not the group's, but of the same lane
-		}
+		o.lanes[i].Remove(n)
 	}
-	return 0
 }
 
 func (o *groups) filter(keep func(n uint64) bool) {
@@ -106,9 +105,10 @@ func (o *groups) filter(keep func(n uint64) bool) {
 
 // choose finds a message that may go, and the consumer that it goes to; c is nil for a get. The lanes have their turns.
 func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok bool) {
-	o.unread, o.waiting = false, false
+	o.unread = false
 	for range groupLanes {
 		if n, e, c, ok = o.chooseFrom(q, &o.lanes[o.turn], get); ok {
+			o.waiting = false // there may be more
 			return n, e, c, true
 		}
 		o.turn = (o.turn + 1) % groupLanes

@@ -9,7 +9,8 @@ type order interface {
 	add(n uint64, tag uint32)
 	// back puts a message in that came back.
 	back(n uint64, tag uint32)
-	// remove takes a message out that is ready no more.
+	// remove takes a message out that is ready no more. It looks everywhere if the tag is not the one that the message came with: read back from
+	// the log, it may have lost that.
 	remove(n uint64, tag uint32)
 	// first is the message to be served next.
 	first() (n uint64, ok bool)
@@ -19,9 +20,8 @@ type order interface {
 	heads(each func(n uint64) bool)
 	// each calls each for all messages about in order of service, as runs of numbers, until it returns false.
 	each(each func(store.Range) bool)
-	// forget takes a message out whose tag is not known; it looks everywhere. It returns a tag by which the message has the same place, should it
-	// come back.
-	forget(n uint64) (tag uint32)
+	// forget takes a message out whose tag is not known; it looks everywhere.
+	forget(n uint64)
 	// filter keeps those messages that the function wants.
 	filter(keep func(n uint64) bool)
 }

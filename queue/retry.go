@@ -67,12 +67,15 @@ func (q *Queue) retryLater(n uint64, due int64) {
 		size := q.awayBytes / (q.away.Len() + 1)
 		q.unweighAway()
 		q.wasReturned(n)
-		x := retry{due: due, n: n, size: size}
-		if q.order != nil {
-			x.tag = q.order.forget(n)
-		}
-		q.retries.wait(x)
+		q.retries.wait(retry{due: due, n: n, size: size})
 		q.wakeAt(due)
+	}
+}
+
+// sortRetries gives those that a start found the tags that they had.
+func (q *Queue) sortRetries(tags map[uint64]uint32) {
+	for i := range q.retries.heap {
+		q.retries.heap[i].tag = tags[q.retries.heap[i].n]
 	}
 }
 
@@ -115,12 +118,7 @@ func (q *Queue) dropRetries() (count int) {
 	count = q.retries.set.Len()
 	q.retries.set.Each(0, func(r store.Range) bool {
 		for n := r.First; n <= r.Last; n++ {
-			d := Departure{Seq: n, stored: true}
-			if e := q.window.At(n); e != nil {
-				d.stored, d.chunk = e.stored(), e.chunk
-				q.window.Remove(n)
-			}
-			q.gone(&d)
+			q.dropPending(n)
 		}
 		return true
 	})

@@ -155,10 +155,15 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 		}
 	case o == Reject && !logged:
 		q.partUnread(n, Rejected)
-	case !logged || q.spilled:
-		q.tell(n)
 	default:
-		q.forgetAttempts(store.Range{First: n, Last: n})
+		if o == Reject {
+			q.counted.Dropped[Rejected]++
+		}
+		if logged && !q.spilled {
+			q.forgetAttempts(store.Range{First: n, Last: n})
+		} else {
+			q.tell(n)
+		}
 	}
 }
 
