@@ -80,8 +80,7 @@ func (q *Queue) dieUnread(n uint64, r Reason) {
 	if !q.away.Remove(n) {
 		return
 	}
-	q.unweighAway()
-	q.wasReturned(n)
+	q.unweighAway(n, q.wasReturned(n))
 	if q.order != nil {
 		q.order.forget(n)
 	}

@@ -1,17 +1,27 @@
 package queue
 
-// dropHead removes messages from the head while the queue is longer than it may be. What is delivered does not count.
+// dropsHead reports whether messages are removed from the head while the queue is longer than it may be.
+func (q *Queue) dropsHead() bool {
+	return q.set.Overflow == DropHead && (q.set.MaxLength >= 0 || q.set.MaxBytes >= 0)
+}
+
+// dropHead removes messages from the head while the queue is longer than it may be. What is delivered does not count. To see how much room a
+// message makes it has to be in memory.
 //
 // [queue length limit, overflow drop-head]
 func (q *Queue) dropHead() {
-	if q.set.Overflow != DropHead || q.set.MaxLength < 0 && q.set.MaxBytes < 0 {
+	if !q.dropsHead() {
 		return
 	}
-	for q.tooLong() && q.ready() > 0 {
+	for q.ready() > 0 && (q.tooMany() || q.tooBig()) {
+		n, e, here := q.first()
+		if !here && !q.tooMany() {
+			return // readAhead brings it
+		}
 		if q.spend(); q.budget < 0 {
 			return
 		}
-		if n, e, ok := q.first(); ok {
+		if here {
 			q.die(n, e, MaxLength)
 		} else {
 			q.dieUnread(q.firstAway(), MaxLength)
@@ -19,10 +29,17 @@ func (q *Queue) dropHead() {
 	}
 }
 
-// tooLong reports whether the queue holds more than it may.
-func (q *Queue) tooLong() bool {
-	return q.set.MaxLength >= 0 && int64(q.ready()) > q.set.MaxLength ||
-		q.set.MaxBytes >= 0 && q.bodies() > q.set.MaxBytes
+// tooMany reports whether the queue holds more messages than it may.
+func (q *Queue) tooMany() bool { return q.set.MaxLength >= 0 && int64(q.ready()) > q.set.MaxLength }
+
+// tooBig reports whether the bodies are surely more than the queue may hold. A guess too high would cost messages.
+func (q *Queue) tooBig() bool {
+	return q.set.MaxBytes >= 0 && q.hereBodies+q.sureBodies > q.set.MaxBytes
+}
+
+// maybeTooBig is tooBig with all guesses. The head is read then, to know better.
+func (q *Queue) maybeTooBig() bool {
+	return q.dropsHead() && q.set.MaxBytes >= 0 && q.bodies() > q.set.MaxBytes
 }
 
 // firstAway is the number of the message to be served next, which is not in memory.

@@ -26,6 +26,7 @@ type paging struct {
 	lentTags   map[uint64]uint32 // of those lent, if the queue has an order
 
 	hereBodies, awayBodies int64 // bytes of the bodies of ready messages, in memory and away
+	sureBodies             int64 // of those away, what the queue knows exactly: that of messages which it has seen, and which have not come back
 
 	spilled  bool // the store has had transient messages of this queue
 	reading  bool // a read is under way
@@ -144,6 +145,9 @@ func (q *Queue) sendAway(n uint64, e *entry) {
 	q.weigh(e, -size)
 	q.awayBytes += size
 	q.awayBodies += int64(len(e.message.Body()))
+	if !q.guessed(n, e.redelivered) {
+		q.sureBodies += int64(len(e.message.Body()))
+	}
 	if e.redelivered && n >= q.doubtful {
 		q.returned.Add(n)
 	}
@@ -227,11 +231,20 @@ func (q *Queue) wasReturned(n uint64) bool {
 // bodies is how many bytes the bodies of the ready messages have; of those away, about.
 func (q *Queue) bodies() int64 { return q.hereBodies + q.awayBodies }
 
-// unweighAway takes the size of one message off those away, from which it was removed.
-func (q *Queue) unweighAway() {
+// guessed reports whether the size of a message's body is a guess while the message is away: it was found by a start, or came back.
+func (q *Queue) guessed(n uint64, redelivered bool) bool {
+	return redelivered || n < q.keeper.recovered
+}
+
+// unweighAway takes the size of a message off those away, from which it was removed.
+func (q *Queue) unweighAway(n uint64, redelivered bool) {
 	left := q.away.Len()
+	body := q.awayBodies / int64(left+1)
 	q.awayBytes -= q.awayBytes / (left + 1)
-	q.awayBodies -= q.awayBodies / int64(left+1)
+	q.awayBodies -= body
+	if !q.guessed(n, redelivered) {
+		q.sureBodies = max(0, q.sureBodies-body)
+	}
 }
 
 // dropAway settles all that is away, and returns how many messages that were.
@@ -243,7 +256,7 @@ func (q *Queue) dropAway() (count int) {
 	})
 	q.away.Clear()
 	q.returned.Clear()
-	q.awayBytes, q.awayBodies = 0, 0
+	q.awayBytes, q.awayBodies, q.sureBodies = 0, 0, 0
 	if q.order != nil {
 		q.order.filter(func(n uint64) bool { return q.window.At(n) != nil })
 	}

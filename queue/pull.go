@@ -78,8 +78,7 @@ func (q *Queue) takeReady(n uint64) (d Departure, ok bool) {
 	if !q.away.Remove(n) {
 		return d, false
 	}
-	q.unweighAway()
-	q.wasReturned(n)
+	q.unweighAway(n, q.wasReturned(n))
 	if q.order != nil {
 		q.order.forget(n)
 	}

@@ -3,6 +3,7 @@ package queue_test
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,4 +109,46 @@ func TestPausedGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.took("c2")
+}
+
+// What a start finds, and what comes back, is not dropped because its size was guessed too high: the keys and properties count for nothing.
+func TestGuessedSizesDropNothing(t *testing.T) {
+	l := new(indexedLog)
+	for seq := range uint64(10) {
+		l.messages = append(l.messages, store.Message{Seq: seq + 1, Body: newMessage(kept + strings.Repeat("m", 9))})
+	}
+	s := queue.DefaultSettings()
+	s.MaxBytes = 100
+	q := recoverQueue(queue.Options{ID: 7, Durable: true, Log: l, Settings: s}, store.QueueState{
+		Next: 11, Bytes: 10_000, Live: []store.Range{{First: 1, Last: 10}},
+	}, nil)
+	g := &rig{t: t, Queue: q}
+	g.outbox = g.newOutbox()
+	if n, err := g.Counts(); n.Ready != 10 || err != nil {
+		t.Fatalf("%+v, %v", n, err)
+	}
+	r := g.start(queue.Consumer{Tag: "c"})
+	for g.Stats().Unacked < 10 {
+		if _, err := g.Counts(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.cancel(r)
+	g.settle(r, queue.Ack, 1)
+	g.settle(r, queue.Requeue, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+	if n, err := g.Counts(); n.Ready != 9 || err != nil {
+		t.Errorf("%+v, %v, of 9 that came back", n, err)
+	}
+	// What is too much is dropped when its size is known.
+	l.messages = append(l.messages, store.Message{Seq: 11, Body: newMessage(kept + strings.Repeat("m", 29))})
+	g.publish(kept + strings.Repeat("m", 29))
+	for g.Stats().Dropped[queue.MaxLength] < 2 {
+		if _, err := g.Counts(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := g.Counts(); n.Ready != 8 || err != nil {
+		t.Errorf("%+v, %v, want 8", n, err)
+	}
+	g.Returned()
 }

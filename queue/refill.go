@@ -49,9 +49,10 @@ func (q *Queue) readAhead() {
 	})
 }
 
-// watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up.
+// watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
+// may be, to see how long the queue is.
 func (q *Queue) watchesHead() bool {
-	return (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.firstIsHere()
+	return q.maybeTooBig() || (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.firstIsHere()
 }
 
 // firstIsHere reports whether the first ready message is in memory.
@@ -66,7 +67,7 @@ func (q *Queue) shift() int { return q.opts.Budget.shift() }
 // wanted are the first messages of those away.
 func (q *Queue) wanted() (wanted []store.Range) {
 	numbers, most := uint64(0), uint64(readNumbers)
-	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.lifetimes.mortal() {
+	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.lifetimes.mortal() && !q.maybeTooBig() {
 		most = 1 // just to see it
 	}
 	if q.order != nil {
@@ -178,7 +179,7 @@ func (r *refill) run(q *Queue) {
 	}
 	q.miss(r.wanted, r.window.Next)
 	if q.away.Len() == 0 {
-		q.awayBytes, q.awayBodies = 0, 0
+		q.awayBytes, q.awayBodies, q.sureBodies = 0, 0, 0
 		q.lifetimes.unknown = false
 	}
 }
@@ -207,6 +208,9 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 	size := e.size()
 	q.awayBytes = max(0, q.awayBytes-size)
 	q.awayBodies = max(0, q.awayBodies-int64(len(e.message.Body())))
+	if !q.guessed(m.Seq, e.redelivered) {
+		q.sureBodies = max(0, q.sureBodies-int64(len(e.message.Body())))
+	}
 	q.window.Put(m.Seq, e, true)
 	q.weigh(&e, size)
 	q.mark(e.message)

@@ -65,8 +65,7 @@ func (r *retries) wait(x retry) {
 func (q *Queue) retryLater(n uint64, due int64) {
 	if q.away.Remove(n) {
 		size := q.awayBytes / (q.away.Len() + 1)
-		q.unweighAway()
-		q.wasReturned(n)
+		q.unweighAway(n, q.wasReturned(n))
 		q.retries.wait(retry{due: due, n: n, size: size})
 		q.wakeAt(due)
 	}
