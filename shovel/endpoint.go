@@ -105,8 +105,7 @@ func withoutCredentials(uri string) string {
 	if err != nil {
 		return ""
 	}
-	u.User, u.RawQuery = nil, "" // the query may hold a key's password
-	return u.String()
+	return u.Scheme + "://" + u.Host + u.EscapedPath() // the query may hold a key's password
 }
 
 // LocalVHosts are the virtual hosts of this broker that a shovel's value opens without anybody's password. Whoever sets such a parameter should
