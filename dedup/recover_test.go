@@ -122,7 +122,7 @@ func TestNumberOfADrivenOutKey(t *testing.T) {
 	first.Log(&b)
 	log(s, w, keyed("b"))
 	s.Append(&b, func() { first.Number(b.Pairs()) })
-	w = restart(t, s, o)
+	restart(t, s, o)
 	if n := stateOf(s, o.ID).Messages; n != 1 {
 		t.Errorf("the store holds %d keys of a window of 1", n)
 	}

@@ -2,7 +2,9 @@ package queue
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
+	"time"
 
 	"leveret/amqp"
 	"leveret/store"
@@ -16,7 +18,35 @@ type delays struct {
 }
 
 // delayTag is the tagger of a queue of delayed messages.
-func delayTag(_ amqp.Message, o *Origin) uint32 { return dueTag(o.Due) }
+//
+// A message that went to other queues too may come back from the log without its tag: its headers tell about the same then.
+func delayTag(m amqp.Message, o *Origin) uint32 {
+	due := o.Due
+	if due == 0 {
+		due = dueByHeaders(m)
+	}
+	return dueTag(min(due, time.Now().UnixMilli()+longestWait<<unitBits))
+}
+
+// dueByHeaders is when a message is due by what its publisher asked for, in Unix milliseconds.
+//
+// [delayed message exchange, x-delay; ours: x-deliver-at]
+func dueByHeaders(m amqp.Message) int64 {
+	var index amqp.PropertyIndex
+	if amqp.ScanProperties(m.Properties(), &index) != nil || index.Headers == nil {
+		return m.Published()
+	}
+	if tag, value, ok := amqp.FindField(index.Headers, "x-delay"); ok {
+		wait, _ := amqp.FieldInteger(tag, value)
+		return m.Published() + wait
+	}
+	tag, value, _ := amqp.FindField(index.Headers, "x-deliver-at")
+	if tag == 'T' {
+		return int64(binary.BigEndian.Uint64(value)) * 1000
+	}
+	at, _ := amqp.FieldInteger(tag, value)
+	return at
+}
 
 // delay takes messages in that are not to be delivered before they are due.
 func (q *Queue) delay(b *Batch) {
@@ -114,10 +144,7 @@ func (q *Queue) split(s *Set) {
 	found.unit = d.unit
 	d.waiting += rangesLen(wanted)
 	q.reads.Go(func() {
-		found.err = q.opts.Log.Scan(q.store, wanted, func(i store.Info) bool {
-			found.add(i.Seq, i.Tag)
-			return true
-		})
+		found.err = q.scanTags(wanted, found.add)
 		if q.post(found) {
 			q.Run()
 		}
@@ -162,10 +189,7 @@ func (s *splitUp) run(q *Queue) {
 func (q *Queue) recoverDelays(live []store.Range) error {
 	d := q.delays
 	d.unit = uint32(q.now() >> unitBits)
-	err := q.opts.Log.Scan(q.store, live, func(i store.Info) bool {
-		d.add(i.Seq, i.Tag)
-		return true
-	})
+	err := q.scanTags(live, d.add)
 	if d.count > 0 {
 		q.wakeAt(q.now())
 	}
@@ -195,7 +219,7 @@ func (q *Queue) dropDelays() (count int) {
 			return true
 		})
 	})
-	q.delays = new(delays)
+	q.delays = &delays{waiting: q.delays.waiting} // the index is asked for those: they are to stay
 	return count
 }
 
@@ -204,7 +228,9 @@ func (q *Queue) dropPending(n uint64) {
 	d := Departure{Seq: n, stored: true}
 	if e := q.window.At(n); e != nil {
 		d.stored, d.chunk = e.stored(), e.chunk
-		q.weigh(e, -e.size())
+		if q.delays != nil { // what came back and waits has no weight
+			q.weigh(e, -e.size())
+		}
 		q.window.Remove(n)
 	}
 	q.gone(&d)

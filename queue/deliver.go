@@ -2,15 +2,21 @@ package queue
 
 // canDeliver reports whether there is a ready message and a consumer with room for it.
 func (q *Queue) canDeliver() bool {
-	if q.groups != nil && q.groups.waiting {
+	if q.consumers.ready == 0 || q.consumers.paused || q.window.Marked() == 0 {
 		return false
 	}
-	return q.consumers.ready > 0 && !q.consumers.paused && q.window.Marked() > 0 && q.firstIsHere()
+	if q.groups != nil {
+		return !q.groups.waiting
+	}
+	return q.firstIsHere()
 }
 
 // pick is the consumer that is served next, and the message that it gets; nil if nobody can be served.
 func (q *Queue) pick() (c *Consumer, n uint64, e *entry) {
 	if q.groups != nil {
+		if q.consumers.paused {
+			return nil, 0, nil
+		}
 		n, e, c, _ = q.groups.choose(q, false)
 		return c, n, e
 	}

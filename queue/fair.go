@@ -10,19 +10,22 @@ import (
 const fairLeast = 1 << 10
 
 // fair is the order of a queue that is fair to the keys of its messages: a lane a key, and the key that has got least is served next. A key that
-// was away does not get what it missed.
+// was away does not get what it missed, nor is it forgiven what it got ahead of the others.
 type fair struct {
 	lanes map[uint32]*fairLane
-	heap  fairHeap
-	clock uint64 // what the key served last had got before
+	heap  fairHeap // of those that have messages
+	owing fairHeap // of those that have none, and have got more than the key served last: they keep that in case they come again
+	clock uint64   // what the key served last had got before
+	came  uint64   // lanes that there were, ever
 }
 
 // fairLane is the messages of one key.
 type fairLane struct {
 	lane
-	tag uint32
-	got uint64 // bytes served, counted from where the others stood when the key came
-	at  int    // in the heap
+	tag  uint32
+	got  uint64 // bytes served, counted from where the others stood when the key came
+	came uint64 // of two keys that got as much, the one is next that came first: or one whose only message comes back would be next for ever
+	at   int    // in its heap
 }
 
 func newFair() *fair { return &fair{lanes: make(map[uint32]*fairLane)} }
@@ -31,7 +34,7 @@ type fairHeap []*fairLane
 
 func (h fairHeap) Len() int { return len(h) }
 func (h fairHeap) Less(i, j int) bool {
-	return h[i].got < h[j].got || h[i].got == h[j].got && h[i].First() < h[j].First()
+	return h[i].got < h[j].got || h[i].got == h[j].got && h[i].came < h[j].came
 }
 func (h fairHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
@@ -52,28 +55,43 @@ func (h *fairHeap) Pop() any {
 
 func (o *fair) add(n uint64, tag uint32) {
 	l := o.lanes[tag]
-	if l == nil {
+	switch {
+	case l == nil:
 		l = &fairLane{tag: tag, got: o.clock}
 		o.lanes[tag] = l
+	case l.Len() > 0:
 		l.Add(n)
-		heap.Push(&o.heap, l)
 		return
+	default:
+		heap.Remove(&o.owing, l.at)
 	}
+	o.came++
+	l.came = o.came
 	l.Add(n)
+	heap.Push(&o.heap, l)
 }
 
 func (o *fair) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *fair) remove(n uint64, tag uint32) {
-	if l := o.lanes[tag]; l != nil {
-		o.removeFrom(l, n)
+	if l := o.lanes[tag]; l == nil || !o.removeFrom(l, n) {
+		o.forget(n)
 	}
 }
 
-func (o *fair) removeFrom(l *fairLane, n uint64) {
-	if l.Remove(n) && l.Len() == 0 {
+func (o *fair) removeFrom(l *fairLane, n uint64) (found bool) {
+	if found = l.Remove(n); found && l.Len() == 0 {
 		heap.Remove(&o.heap, l.at)
-		delete(o.lanes, l.tag)
+		heap.Push(&o.owing, l)
+		o.forgive()
+	}
+	return found
+}
+
+// forgive forgets the keys without messages that the others have caught up with; all of them when nobody waits.
+func (o *fair) forgive() {
+	for len(o.owing) > 0 && (o.owing[0].got <= o.clock || len(o.heap) == 0) {
+		delete(o.lanes, heap.Pop(&o.owing).(*fairLane).tag)
 	}
 }
 
@@ -85,10 +103,11 @@ func (o *fair) first() (n uint64, ok bool) {
 }
 
 func (o *fair) served(_ uint64, tag uint32, size int) {
-	if l := o.lanes[tag]; l != nil {
+	if l := o.lanes[tag]; l != nil && l.Len() > 0 {
 		o.clock = max(o.clock, l.got)
 		l.got += uint64(max(size, fairLeast))
 		heap.Fix(&o.heap, l.at)
+		o.forgive()
 	}
 }
 
@@ -112,15 +131,14 @@ func (o *fair) each(each func(store.Range) bool) {
 
 func (o *fair) forget(n uint64) {
 	for _, l := range o.lanes {
-		if l.Has(n) {
-			o.removeFrom(l, n)
+		if o.removeFrom(l, n) {
 			return
 		}
 	}
 }
 
 func (o *fair) filter(keep func(n uint64) bool) {
-	o.heap = o.heap[:0]
+	o.heap, o.owing = o.heap[:0], o.owing[:0]
 	for tag, l := range o.lanes {
 		if l.filter(keep); l.Len() == 0 {
 			delete(o.lanes, tag)

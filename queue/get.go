@@ -46,6 +46,10 @@ func (s *get) answer(q *Queue) {
 	q.used()
 	q.expire()
 	n, e, ok := q.firstToGet()
+	for ok && q.overdue(n, e.message) { // it is no head, where the other groups' are
+		q.die(n, e, Expired)
+		n, e, ok = q.firstToGet()
+	}
 	if !ok {
 		q.counted.GetEmpty++
 		return

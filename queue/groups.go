@@ -46,7 +46,9 @@ func (o *groups) add(n uint64, tag uint32) {
 func (o *groups) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *groups) remove(n uint64, tag uint32) {
-	o.laneOf(tag).Remove(n)
+	if !o.laneOf(tag).Remove(n) {
+		o.forget(n)
+	}
 }
 
 func (o *groups) served(uint64, uint32, int) {}
@@ -106,6 +108,7 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 	o.unread = false
 	for range groupLanes {
 		if n, e, c, ok = o.chooseFrom(q, &o.lanes[o.turn], get); ok {
+			o.waiting = false // there may be more
 			return n, e, c, true
 		}
 		o.turn = (o.turn + 1) % groupLanes

@@ -5,54 +5,6 @@ import (
 	"leveret/store"
 )
 
-// Reason is why a message leaves its queue for another one, or for good.
-type Reason uint8
-
-// The reasons. All but Due and Sent are deaths.
-const (
-	Rejected      Reason = iota // a consumer did not want it, nor back into the queue
-	Expired                     // its time was up
-	MaxLength                   // the queue was too long
-	DeliveryLimit               // it came back too often
-	Due                         // it was delayed, and its time has come
-	Sent                        // somebody sent it to another place, by Queue.Send
-	reasons
-)
-
-// Reasons is how many reasons there are.
-const Reasons = reasons
-
-// String is the reason as clients read it in the header x-death.
-func (r Reason) String() string {
-	return [...]string{"rejected", "expired", "maxlen", "delivery_limit", "due", "sent"}[r]
-}
-
-// Departure is a message that leaves its queue.
-type Departure struct {
-	Seq     uint64
-	Message amqp.Message // valid during Forward only
-	Reason  Reason
-	To      *Destination // of a message that was Sent, else nil
-	// Stays is set by the Forwarder for a message that can't go yet.
-	Stays bool
-	// Unsure is set by the Forwarder for a message that may turn out to stay after the log was told of the others.
-	Unsure bool
-
-	chunk  *Chunk
-	logged bool // the log has it
-	stored bool // the store has it, in the log or put aside
-	tag    uint32
-	told   bool // the log knows already that it is gone
-}
-
-// Forwarder is where messages go that leave a queue for others: those that die, and those that are due.
-type Forwarder interface {
-	// Forward hands messages over to the queues that they go to. It must not wait. Those that can't go yet are marked as staying, and
-	// tried again when wait, which is called on a goroutine and may block, returns; at the latest after a second. The queue is the
-	// caller's, which runs it.
-	Forward(q *Queue, list []Departure) (wait func())
-}
-
 const (
 	// forwardMost is how many messages are forwarded at once.
 	forwardMost = 256
@@ -160,7 +112,7 @@ func (q *Queue) forward() {
 		return
 	}
 	q.readLeaving(l)
-	if q.delays != nil && !l.reading {
+	if q.delays != nil && l.len() == 0 {
 		q.unfinished = q.unfinished || q.nextIsDue()
 	}
 }
@@ -217,119 +169,18 @@ func (q *Queue) shed(l *leaving) {
 	for _, d := range l.list {
 		if d.stored && d.To == nil {
 			l.sets[d.Reason].Add(d.Seq)
-		} else {
-			if d.chunk != nil {
-				d.Message = append(make(amqp.Message, 0, len(d.Message)), d.Message...)
-			}
-			kept = append(kept, d)
+			q.releases.add(d.chunk)
+			continue
 		}
-		q.releases.add(d.chunk)
-		if len(kept) > 0 && (!d.stored || d.To != nil) {
-			kept[len(kept)-1].chunk = nil
+		if d.chunk != nil {
+			d.Message = append(make(amqp.Message, 0, len(d.Message)), d.Message...)
+			q.releases.add(d.chunk)
+			d.chunk = nil
 		}
+		kept = append(kept, d)
 	}
 	clear(l.list[len(kept):])
 	l.list = kept
-}
-
-// readLeaving starts to read messages that are on their way out.
-func (q *Queue) readLeaving(l *leaving) {
-	if l.reading || q.broken {
-		return
-	}
-	for r := range l.sets {
-		if l.sets[r].Len() == 0 {
-			continue
-		}
-		l.reading = true
-		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], leavingMost)}
-		q.reads.Go(func() {
-			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, leavingBytes)
-			if q.post(read) {
-				q.Run()
-			}
-		})
-		return
-	}
-}
-
-// firstRanges are the first numbers of a set, at most so many.
-func firstRanges(s *Set, most uint64) (ranges []store.Range) {
-	s.Each(0, func(r store.Range) bool {
-		r.Last = min(r.Last, r.First+most-1)
-		most -= r.Last - r.First + 1
-		ranges = append(ranges, r)
-		return most > 0
-	})
-	return ranges
-}
-
-// leavingRead is messages that were read to be forwarded.
-type leavingRead struct {
-	reason Reason
-	wanted []store.Range
-	window store.Window
-	err    error
-}
-
-func (r *leavingRead) run(q *Queue) {
-	l := q.leaving
-	if q.closed || l == nil {
-		return
-	}
-	l.reading = false
-	if r.err != nil {
-		q.broken = true
-		q.untended.Store(true)
-		return
-	}
-	set := &l.sets[r.reason]
-	if r.reason == Due {
-		q.sortByDue(r.window.Messages)
-	}
-	for _, m := range r.window.Messages {
-		if !set.Remove(m.Seq) {
-			continue
-		}
-		d := Departure{Seq: m.Seq, Message: m.Body, Reason: r.reason, logged: !m.Transient, stored: true}
-		if !d.Message.Whole() {
-			q.counted.Damaged++
-			q.tell(m.Seq)
-			continue
-		}
-		q.part(d)
-	}
-	for _, w := range r.wanted { // what was looked for and not found is damaged on disk
-		for n, ok := set.From(w.First); ok && n <= w.Last && n < r.window.Next; n, ok = set.From(n + 1) {
-			set.Remove(n)
-			q.counted.Damaged++
-			q.tell(n)
-		}
-	}
-}
-
-// Leave adds to a batch of the log, which holds the messages that departures have become, that they are gone from here, so that a crash leaves the
-// one or the other. The Forwarder calls it, once a batch, when it knows which of them stay.
-func (q *Queue) Leave(b *store.Batch, list []Departure) {
-	if !q.logging {
-		return
-	}
-	var ranges []store.Range
-	for i := range list {
-		d := &list[i]
-		if d.Stays || d.Unsure || !d.logged {
-			continue
-		}
-		d.told = true
-		if last := len(ranges) - 1; last >= 0 && ranges[last].Last+1 == d.Seq {
-			ranges[last].Last = d.Seq
-		} else {
-			ranges = append(ranges, store.Range{First: d.Seq, Last: d.Seq})
-		}
-	}
-	if len(ranges) > 0 {
-		b.Settle(q.opts.ID, ranges)
-	}
 }
 
 // dropLeaving drops what is on its way out, and returns how many messages that were.

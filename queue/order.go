@@ -9,7 +9,8 @@ type order interface {
 	add(n uint64, tag uint32)
 	// back puts a message in that came back.
 	back(n uint64, tag uint32)
-	// remove takes a message out that is ready no more.
+	// remove takes a message out that is ready no more. It looks everywhere if the tag is not the one that the message came with: read back from
+	// the log, it may have lost that.
 	remove(n uint64, tag uint32)
 	// first is the message to be served next.
 	first() (n uint64, ok bool)

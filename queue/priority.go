@@ -52,12 +52,18 @@ func (o *levels) add(n uint64, tag uint32) {
 
 func (o *levels) back(n uint64, tag uint32) { o.add(n, tag) }
 
-func (o *levels) remove(n uint64, tag uint32) { o.removeFrom(o.level(tag), n) }
+func (o *levels) remove(n uint64, tag uint32) {
+	if !o.removeFrom(o.level(tag), n) {
+		o.forget(n)
+	}
+}
 
-func (o *levels) removeFrom(level int, n uint64) {
-	if l := &o.lanes[level]; l.Remove(n) && l.Len() == 0 {
+func (o *levels) removeFrom(level int, n uint64) (found bool) {
+	l := &o.lanes[level]
+	if found = l.Remove(n); found && l.Len() == 0 {
 		o.filled[level/64] &^= 1 << (level % 64)
 	}
+	return found
 }
 
 // served counts how many messages in a row were served before others that wait.

@@ -56,6 +56,7 @@ func (p *pull) run(q *Queue) {
 		}
 		if d, ok := q.takeReady(n); ok {
 			d.Message, d.Reason, d.To = p.messages[i].Message, Sent, &p.to[i]
+			d.redelivered = p.messages[i].Redelivered
 			q.releases.add(d.chunk)
 			d.chunk = nil // the message is a copy
 			l := q.leavers()
@@ -87,11 +88,17 @@ func (q *Queue) takeReady(n uint64) (d Departure, ok bool) {
 
 // putBack makes a message ready again that could not be sent.
 func (q *Queue) putBack(d *Departure) {
+	if q.order != nil && d.tag == 0 {
+		d.tag = q.tagger(d.Message, &Origin{}) // of one that was on disk
+	}
 	if d.stored {
 		q.giveBack(d.Seq, len(d.Message)+entryOverhead, d.tag)
+		if !d.redelivered {
+			q.returned.Remove(d.Seq)
+		}
 		return
 	}
-	e := entry{message: d.Message, chunk: d.chunk, tag: d.tag}
+	e := entry{message: d.Message, tag: d.tag, redelivered: d.redelivered}
 	q.window.Put(d.Seq, e, true)
 	q.weigh(&e, e.size())
 	q.enter(d.Seq, e.tag, false)

@@ -278,49 +278,54 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	q.lifetimes.unknown = q.away.Len() > 0
 	q.untended.Store(q.lifetimes.unknown)
 	q.keeper = keeper{done: q.next, due: q.next, recovered: q.next}
-	err := q.sort()
 	q.recoverAttempts(state.Notes)
+	err := q.sort()
 	q.publishStats()
 	return q, err
 }
 
 // sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.
 func (q *Queue) sort() error {
-	if q.order == nil || q.away.Len() == 0 {
+	if q.order == nil {
+		return nil
+	}
+	if err := q.scanTags(firstRanges(&q.away, math.MaxUint64), q.order.add); err != nil || q.retries.set.Len() == 0 {
+		return err
+	}
+	tags := make(map[uint64]uint32)
+	err := q.scanTags(firstRanges(&q.retries.set, math.MaxUint64), func(n uint64, tag uint32) { tags[n] = tag })
+	q.sortRetries(tags)
+	return err
+}
+
+// scanTags tells the tags of live messages of the ranges: the log's index has most of them, of the others the messages are read. What can't be read is
+// left out: nobody will ask for it again. It waits for the disk.
+func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) error {
+	if len(ranges) == 0 {
 		return nil
 	}
 	var unknown []store.Range
-	all := firstRanges(&q.away, math.MaxUint64)
-	err := q.opts.Log.Scan(q.store, all, func(i store.Info) bool {
+	err := q.opts.Log.Scan(q.store, ranges, func(i store.Info) bool {
 		if i.Tag == UnknownTag {
 			unknown = append(unknown, store.Range{First: i.Seq, Last: i.Seq})
 		} else {
-			q.order.add(i.Seq, i.Tag)
+			each(i.Seq, i.Tag)
 		}
 		return true
 	})
 	for err == nil && len(unknown) > 0 {
-		unknown, err = q.sortUnknown(unknown)
+		var w store.Window
+		wanted := unknown[:min(len(unknown), readRanges)]
+		if w, err = q.opts.Log.Read(q.store, wanted, readBytes); err != nil {
+			break
+		}
+		for _, m := range w.Messages {
+			if body := amqp.Message(m.Body); body.Whole() {
+				each(m.Seq, q.tagger(body, &Origin{}))
+			}
+		}
+		read := len(from(slices.Clone(wanted), w.Next))
+		unknown = unknown[len(wanted)-read:]
 	}
 	return err
-}
-
-// sortUnknown reads messages to see where they belong, and returns the rest.
-func (q *Queue) sortUnknown(wanted []store.Range) (rest []store.Range, err error) {
-	w, err := q.opts.Log.Read(q.store, wanted[:min(len(wanted), readRanges)], readBytes)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range w.Messages {
-		if body := amqp.Message(m.Body); body.Whole() {
-			q.order.add(m.Seq, q.tagger(body, &Origin{}))
-		}
-	}
-	// What could not be read is lost; nobody will ask for it again.
-	for _, r := range wanted[:min(len(wanted), readRanges)] {
-		if r.First < w.Next {
-			wanted = wanted[1:]
-		}
-	}
-	return wanted, nil
 }

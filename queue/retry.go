@@ -72,6 +72,13 @@ func (q *Queue) retryLater(n uint64, due int64) {
 	}
 }
 
+// sortRetries gives those that a start found the tags that they had.
+func (q *Queue) sortRetries(tags map[uint64]uint32) {
+	for i := range q.retries.heap {
+		q.retries.heap[i].tag = tags[q.retries.heap[i].n]
+	}
+}
+
 // retryDue makes those ready whose wait is over.
 func (q *Queue) retryDue() {
 	h := &q.retries.heap
@@ -96,11 +103,16 @@ func (q *Queue) wake(x retry) {
 		q.giveBack(x.n, x.size, x.tag)
 		return
 	}
+	q.wakeHere(x.n, e)
+}
+
+// wakeHere is wake for a message in memory.
+func (q *Queue) wakeHere(n uint64, e *entry) {
 	e.redelivered = true
-	q.noteDeadline(x.n, e.message)
-	q.window.Mark(x.n)
+	q.noteDeadline(n, e.message)
+	q.window.Mark(n)
 	q.weigh(e, e.size())
-	q.enter(x.n, e.tag, false)
+	q.enter(n, e.tag, false)
 }
 
 // dropRetries drops the messages that wait, and returns how many there were.
@@ -108,12 +120,7 @@ func (q *Queue) dropRetries() (count int) {
 	count = q.retries.set.Len()
 	q.retries.set.Each(0, func(r store.Range) bool {
 		for n := r.First; n <= r.Last; n++ {
-			d := Departure{Seq: n, stored: true}
-			if e := q.window.At(n); e != nil {
-				d.stored, d.chunk = e.stored(), e.chunk
-				q.window.Remove(n)
-			}
-			q.gone(&d)
+			q.dropPending(n)
 		}
 		return true
 	})

@@ -73,21 +73,21 @@ func (q *Queue) Stats() Stats {
 func (q *Queue) publishStats() {
 	s, t := &q.stats, &q.counted
 	q.showActive()
-	s.ready.Store(int64(q.ready()))
-	s.unacked.Store(int64(q.unacked))
-	s.consumers.Store(int64(len(q.consumers.all)))
-	s.readyBytes.Store(int64(q.resident() + q.awayBytes))
-	s.inMemory.Store(int64(q.window.Marked()))
-	s.pending.Store(int64(q.pending()))
-	s.leaving.Store(int64(q.leaving.len()))
-	s.bodies.Store(q.bodies())
+	setInt(&s.ready, int64(q.ready()))
+	setInt(&s.unacked, int64(q.unacked))
+	setInt(&s.consumers, int64(len(q.consumers.all)))
+	setInt(&s.readyBytes, int64(q.resident()+q.awayBytes))
+	setInt(&s.inMemory, int64(q.window.Marked()))
+	setInt(&s.pending, int64(q.pending()))
+	setInt(&s.leaving, int64(q.leaving.len()))
+	setInt(&s.bodies, q.bodies())
 	head := int64(0)
 	if q.ready() > 0 {
 		if _, e, ok := q.first(); ok {
 			head = e.message.Published()
 		}
 	}
-	s.head.Store(head)
+	setInt(&s.head, head)
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -106,8 +106,14 @@ func (q *Queue) publishStats() {
 	}
 }
 
-// set avoids the bus traffic of storing what is there already: most counters stand still in a turn.
+// set and setInt avoid the bus traffic of storing what is there already: most figures stand still in a turn.
 func set(a *atomic.Uint64, v uint64) {
+	if a.Load() != v {
+		a.Store(v)
+	}
+}
+
+func setInt(a *atomic.Int64, v int64) {
 	if a.Load() != v {
 		a.Store(v)
 	}

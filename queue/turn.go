@@ -46,6 +46,7 @@ func (q *Queue) work(t *taken) {
 	}
 	clear(t.commands)
 	t.commands = t.commands[:0]
+	q.retryDue()
 	q.delaysDue()
 	q.expireAnywhere()
 	q.expire()

@@ -36,7 +36,7 @@ func (b *broker) walk(t *testing.T, program string, before []string, steps []ste
 	t.Helper()
 	for _, s := range steps {
 		var args []string
-		for _, arg := range strings.Fields(s.args) {
+		for arg := range strings.FieldsSeq(s.args) {
 			args = append(args, strings.ReplaceAll(arg, "~", " "))
 		}
 		output, code := b.tool(t, program, append(before, args...)...)
@@ -76,6 +76,12 @@ func TestCtlWalk(t *testing.T) {
 		{"publish message --exchange orders --routing-key nowhere --payload hello -V v", "the message went to no queue", 65},
 		{"publish message --routing-key jobs --payload second -V v", "published", 0},
 		{"get messages jobs --count 2 -V v", "hello", 0},
+		{"peek jobs --count 1 -V v", "hello", 0},
+		{"unacked jobs -V v", "MESSAGE", 0},
+		{"explain jobs -V v", "short", 0},
+		{"pause jobs -V v", "paused", 0},
+		{"resume jobs -V v", "resumed", 0},
+		{"replay jobs --dry-run -V v", "without_home", 0},
 		{"list queues -V v", "jobs  classic      2        0          0  short", 0},
 		{"list queues --columns name,messages --json", "\"messages\"", 0},
 		{"list exchanges -V v", "orders", 0},

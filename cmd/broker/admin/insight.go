@@ -91,7 +91,7 @@ func (s *session) peekCommand() *cobra.Command {
 			}
 			query.Set("header."+name, value)
 		}
-		return s.listed(cmd, path+"/messages?"+query.Encode(), slices.Concat([]column{{"seq", "seq"}}, messageColumns))
+		return s.listed(cmd, path+"/messages?"+query.Encode(), slices.Concat([]column{{"message", "message"}}, messageColumns))
 	})
 	cmd.Flags().IntVar(&offset, "offset", 0, "how many to pass over")
 	cmd.Flags().IntVarP(&count, "count", "c", 10, "how many at most")
@@ -102,7 +102,7 @@ func (s *session) peekCommand() *cobra.Command {
 
 func (s *session) unackedCommand() *cobra.Command {
 	return s.onQueue("unacked", "Tell who holds messages of a queue", func(cmd *cobra.Command, path string) error {
-		return s.listed(cmd, path+"/unacked", []column{{"seq", "seq"}, {"consumer", "consumer_tag"}, {"channel", "channel"}, {"age ms", "age"}, {"(deliveries)", "delivery_count"}})
+		return s.listed(cmd, path+"/unacked", []column{{"message", "message"}, {"consumer", "consumer_tag"}, {"connection", "connection_name"}, {"channel", "channel_number"}, {"user", "user"}, {"age ms", "age"}})
 	})
 }
 
