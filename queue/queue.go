@@ -68,7 +68,8 @@ type Queue struct {
 	stopped    bool // the broker stops: nothing happens by itself any more
 	unfinished bool // this turn left work to the next
 	counted    Totals
-	next       uint64 // number of the next message to be put into the window
+	shown      departed // as the stats have it
+	next       uint64   // number of the next message to be put into the window
 	keeper     keeper
 	settled    settled
 	order      order   // nil: first in, first out
@@ -99,6 +100,13 @@ type entry struct {
 
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
+	q := build(opts)
+	q.obey()
+	return q
+}
+
+// build is New without what may make the queue run by itself.
+func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
 	}
@@ -113,7 +121,6 @@ func New(opts Options) *Queue {
 	if opts.Delayed {
 		q.delays = new(delays)
 	}
-	q.obey()
 	return q
 }
 

@@ -100,11 +100,17 @@ func (q *Queue) publishStats() {
 	set(&s.rejected, t.Rejected)
 	set(&s.purged, t.Purged)
 	set(&s.damaged, t.Damaged)
-	for r := range reasons {
-		set(&s.deadLettered[r], t.DeadLettered[r])
-		set(&s.dropped[r], t.Dropped[r])
+	if d := (departed{t.DeadLettered, t.Dropped}); d != q.shown {
+		q.shown = d
+		for r := range reasons {
+			s.deadLettered[r].Store(d.deadLettered[r])
+			s.dropped[r].Store(d.dropped[r])
+		}
 	}
 }
+
+// departed counts messages that have left, by reason.
+type departed struct{ deadLettered, dropped [reasons]uint64 }
 
 // set and setInt avoid the bus traffic of storing what is there already: most figures stand still in a turn.
 func set(a *atomic.Uint64, v uint64) {
