@@ -100,11 +100,19 @@ type entry struct {
 
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
+	q := build(opts)
+	q.begin()
+	return q
+}
+
+// build makes a queue that its caller runs until it calls begin: timers may fire before it is complete.
+func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
 	}
 	q := &Queue{opts: opts}
 	q.settings.Store(&opts.Settings)
+	q.mailbox.running = true
 	q.mailbox.next = 1 // the store keeps 0 for "not taken"
 	q.logging = opts.Durable && opts.Log != nil
 	q.keepsAll = q.logging && opts.Quorum
@@ -116,6 +124,18 @@ func New(opts Options) *Queue {
 	}
 	q.obey()
 	return q
+}
+
+// begin leaves the queue to whoever has work for it.
+func (q *Queue) begin() {
+	m := &q.mailbox
+	m.mu.Lock()
+	m.running = len(m.commands) > 0
+	late := m.running
+	m.mu.Unlock()
+	if late {
+		go q.Run()
+	}
 }
 
 // Name is the queue's name; it makes a Queue a destination of bindings.

@@ -256,7 +256,8 @@ func (q *Queue) refuseGets(err error) {
 // returned ones, and are redelivered like those that may have been delivered before a crash. Nothing is read: the queue does so when somebody
 // wants its messages.
 func Recover(opts Options, state store.QueueState, returned []store.Range) (*Queue, error) {
-	q := New(opts)
+	q := build(opts)
+	defer q.begin()
 	q.mailbox.next = max(q.mailbox.next, state.Next)
 	q.next = q.mailbox.next
 	q.doubtful = state.Delivered
