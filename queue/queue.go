@@ -101,11 +101,12 @@ type entry struct {
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
 	q := build(opts)
-	q.begin()
+	q.obey()
+	q.complete()
 	return q
 }
 
-// build makes a queue that its caller runs until it calls begin: timers may fire before it is complete.
+// build is New without what may make the queue run by itself. Nobody else runs it before it is complete, though messages may be due and a timer fire.
 func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
@@ -122,20 +123,7 @@ func build(opts Options) *Queue {
 	if opts.Delayed {
 		q.delays = new(delays)
 	}
-	q.obey()
 	return q
-}
-
-// begin leaves the queue to whoever has work for it.
-func (q *Queue) begin() {
-	m := &q.mailbox
-	m.mu.Lock()
-	m.running = len(m.commands) > 0
-	late := m.running
-	m.mu.Unlock()
-	if late {
-		go q.Run()
-	}
 }
 
 // Name is the queue's name; it makes a Queue a destination of bindings.

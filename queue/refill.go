@@ -33,9 +33,12 @@ func (q *Queue) readAhead() {
 	} else if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
 		return
 	}
-	q.reading = true
 	q.evict()
 	wanted := q.wanted()
+	if len(wanted) == 0 {
+		return
+	}
+	q.reading = true
 	q.reads.Go(func() {
 		r := refills.Get().(*refill)
 		r.wanted = wanted
@@ -257,7 +260,8 @@ func (q *Queue) refuseGets(err error) {
 // wants its messages.
 func Recover(opts Options, state store.QueueState, returned []store.Range) (*Queue, error) {
 	q := build(opts)
-	defer q.begin()
+	defer q.complete()
+	q.obey()
 	q.mailbox.next = max(q.mailbox.next, state.Next)
 	q.next = q.mailbox.next
 	q.doubtful = state.Delivered
@@ -283,6 +287,16 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	err := q.sort()
 	q.publishStats()
 	return q, err
+}
+
+// complete ends that the queue is being made; what has come meanwhile is done on a goroutine.
+func (q *Queue) complete() {
+	m := &q.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running = len(m.commands) > 0; m.running {
+		go q.Run()
+	}
 }
 
 // sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.

@@ -56,8 +56,9 @@ type VHost struct {
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters
-	full atomic.Bool // it holds as much as its limits allow
-	gone atomic.Bool // it is being deleted: nothing is made in it any more
+	full   atomic.Bool   // it holds as much as its limits allow
+	loaded chan struct{} // closed when New is done
+	gone   atomic.Bool   // it is being deleted: nothing is made in it any more
 }
 
 // predeclared are the exchanges that every virtual host has from its start.
@@ -84,8 +85,10 @@ func New(opts Options) (*VHost, error) {
 		opts.Census = new(Census)
 	}
 	v := &VHost{
-		opts: opts, exchanges: newNames[exchange.Exchange](&opts.Census.exchanges), queues: newNames[queue.Queue](&opts.Census.queues),
+		loaded: make(chan struct{}),
+		opts:   opts, exchanges: newNames[exchange.Exchange](&opts.Census.exchanges), queues: newNames[queue.Queue](&opts.Census.queues),
 	}
+	defer close(v.loaded)
 	v.SetMetadata(opts.Metadata)
 	v.SetLimits(opts.Limits)
 	if err := v.loadParameters(); err != nil {
