@@ -34,6 +34,8 @@ type Options struct {
 	Limits   Limits
 	// Announced are the names of further exchanges that the broker announces something on; see Announce.
 	Announced []string
+	// OnParameters is called after runtime parameters other than policies have changed; nil for nobody. It must not wait.
+	OnParameters func()
 	// Events are told what happens in the virtual host; nil for nobody.
 	Events *events.Bus
 	// Census counts queues and exchanges together with those of other virtual hosts; nil if there are no others.
