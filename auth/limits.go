@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -41,9 +42,7 @@ func (a *Authenticator) SetLimits(user string, limits Limits) error {
 		if account.Limits == nil {
 			account.Limits = Limits{}
 		}
-		for limit, value := range limits {
-			account.Limits[limit] = value
-		}
+		maps.Copy(account.Limits, limits)
 	})
 }
 

@@ -3,6 +3,7 @@ package auth_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"leveret/amqp"
@@ -16,11 +17,12 @@ type journal struct{ lines []string }
 func (j *journal) Wants(string) bool { return true }
 
 func (j *journal) Take(e events.Event) {
-	line := e.Key
+	var line strings.Builder
+	line.WriteString(e.Key)
 	for _, f := range e.Properties {
-		line += fmt.Sprintf(" %s=%s", f.Name, amqp.FormatValue(f.Value))
+		line.WriteString(fmt.Sprintf(" %s=%s", f.Name, amqp.FormatValue(f.Value)))
 	}
-	j.lines = append(j.lines, line)
+	j.lines = append(j.lines, line.String())
 }
 
 func TestUserEvents(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	"leveret/auth"
 )
 
-func text(s string) *string { return &s }
-
 // Each refused change says why in RabbitMQ's words, and changes nothing.
 func TestRefusedUsers(t *testing.T) {
 	options := auth.DefaultOptions()
@@ -29,11 +27,11 @@ func TestRefusedUsers(t *testing.T) {
 		reason any
 	}{
 		{"no tags", auth.UserUpdate{Name: "u"}, auth.ErrNoTags, "tags_not_present"},
-		{"two passwords", auth.UserUpdate{Name: "u", Password: text("long enough"), PasswordHash: text("AAAA"), Tags: []string{}}, auth.ErrBothPasswords,
+		{"two passwords", auth.UserUpdate{Name: "u", Password: new("long enough"), PasswordHash: new("AAAA"), Tags: []string{}}, auth.ErrBothPasswords,
 			"both_password_and_password_hash_are_provided"},
-		{"hash", auth.UserUpdate{Name: "u", PasswordHash: text("!!"), Tags: []string{}}, auth.ErrInvalidHash, []string{"not_base64", "!!"}},
+		{"hash", auth.UserUpdate{Name: "u", PasswordHash: new("!!"), Tags: []string{}}, auth.ErrInvalidHash, []string{"not_base64", "!!"}},
 		{"tags", auth.UserUpdate{Name: "u", Tags: make([]string, 33)}, auth.ErrTooManyTags, "A user can have at most 32 tags (received 33)"},
-		{"password", auth.UserUpdate{Name: "u", Password: text("short"), Tags: []string{}}, auth.ErrWeakPassword, "minimum required password length: 8"},
+		{"password", auth.UserUpdate{Name: "u", Password: new("short"), Tags: []string{}}, auth.ErrWeakPassword, "minimum required password length: 8"},
 		{"limit", auth.UserUpdate{Name: "u", Tags: []string{}, Limits: auth.Limits{"n": 1}}, auth.ErrUnknownLimit,
 			`Unrecognised terms [{<<"n">>,1}] in user-limits`},
 	} {
@@ -62,12 +60,12 @@ func TestRefusedUsers(t *testing.T) {
 // An update replaces password and tags, and leaves permissions; limits only if it names some.
 func TestSetUserKeepsWhatItDoesNotSay(t *testing.T) {
 	a := newAuth(t)
-	created, err := a.SetUser(auth.UserUpdate{Name: "u", Password: text("one"), Tags: []string{"a"}, Limits: auth.Limits{auth.MaxChannels: 5},
+	created, err := a.SetUser(auth.UserUpdate{Name: "u", Password: new("one"), Tags: []string{"a"}, Limits: auth.Limits{auth.MaxChannels: 5},
 		Permissions: map[string]auth.Permissions{"/": {Read: "first"}}})
 	if !created || err != nil {
 		t.Fatal(created, err)
 	}
-	created, err = a.SetUser(auth.UserUpdate{Name: "u", Password: text("two"), Tags: []string{"b", "c"}, Permissions: map[string]auth.Permissions{"/": {Read: "second"}}})
+	created, err = a.SetUser(auth.UserUpdate{Name: "u", Password: new("two"), Tags: []string{"b", "c"}, Permissions: map[string]auth.Permissions{"/": {Read: "second"}}})
 	if created || err != nil {
 		t.Fatal(created, err)
 	}
@@ -93,7 +91,7 @@ func TestSetUserKeepsWhatItDoesNotSay(t *testing.T) {
 func TestBlankPasswordsLetNobodyIn(t *testing.T) {
 	a := newAuth(t)
 	for _, u := range []auth.UserUpdate{
-		{Name: "text", Password: text(""), Tags: []string{}}, {Name: "hash", PasswordHash: text(""), Tags: []string{}}, {Name: "none", Tags: []string{}},
+		{Name: "text", Password: new(""), Tags: []string{}}, {Name: "hash", PasswordHash: new(""), Tags: []string{}}, {Name: "none", Tags: []string{}},
 	} {
 		if _, err := a.SetUser(u); err != nil {
 			t.Errorf("%s: %v", u.Name, err)

@@ -97,11 +97,11 @@ func TestSort(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctl.Sort(list, "n", "v")
-	var got string
+	var got strings.Builder
 	for _, o := range list {
-		got += o.Text("v") + o.Text("n") + " "
+		got.WriteString(o.Text("v") + o.Text("n") + " ")
 	}
-	if want := "c a9 a10 b10 "; got != want {
-		t.Errorf("%q, want %q", got, want)
+	if want := "c a9 a10 b10 "; got.String() != want {
+		t.Errorf("%q, want %q", got.String(), want)
 	}
 }

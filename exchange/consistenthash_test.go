@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	"leveret/amqp"
@@ -284,12 +285,12 @@ func TestConsistentHashStaysTheSame(t *testing.T) {
 	for i := range 4 {
 		mustBind(t, x, newQueue(fmt.Sprint(i)), "1")
 	}
-	got := ""
+	var got strings.Builder
 	for _, key := range []string{"", "a", "order", "customer.17", "a key of more than sixteen octets", "b", "c", "d"} {
-		got += names(x, keys(key))[0]
+		got.WriteString(names(x, keys(key))[0])
 	}
-	if want := "00331020"; got != want {
-		t.Errorf("the keys came to %s, before to %s", got, want)
+	if want := "00331020"; got.String() != want {
+		t.Errorf("the keys came to %s, before to %s", got.String(), want)
 	}
 }
 

@@ -72,16 +72,6 @@ func (r *rig) must(status int, method, path, body string, headers ...string) ans
 	return a
 }
 
-// object is the answer as an object.
-func (a answer) object(r *rig) map[string]any {
-	r.t.Helper()
-	var o map[string]any
-	if err := json.Unmarshal([]byte(a.text), &o); err != nil {
-		r.t.Fatalf("%v: %s", err, a.text)
-	}
-	return o
-}
-
 // list is the answer as a list of objects.
 func (a answer) list(r *rig) []map[string]any {
 	r.t.Helper()

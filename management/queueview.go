@@ -1,6 +1,9 @@
 package management
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"leveret/amqp"
@@ -64,11 +67,12 @@ func (view *queueView) show(q queueIn) object {
 	case definition:
 		return view.policies(view.members(o, q), q)
 	case totals:
+		o = view.policies(view.members(o, q), q)
 		s := q.Stats()
 		for i, n := range lengths(&s) {
 			o.add(lengthCounters[i], n)
 		}
-		return append(o, field{"online", nil})
+		return o
 	}
 	o = view.policies(view.members(o, q), q)
 	o = view.numbers(o, q)
@@ -220,9 +224,10 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 		field{"single_active_consumer_tag", view.activeTag(q)},
 	)
 	if kind == "quorum" {
+		counts := q.ReadyByPriority()
 		return append(o,
 			field{"messages_dlx", s.Leaving}, field{"message_bytes_dlx", 0}, field{"messages_delayed", s.Pending}, field{"delayed_retry", retryNames[q.Settings().RetryType]},
-			field{"messages_ready_returned", 0}, field{"messages_by_priority", object{{"4", s.Ready}}}, field{"messages_active_priorities", 1},
+			field{"messages_ready_returned", 0}, field{"messages_by_priority", byPriority(counts)}, field{"messages_active_priorities", len(counts)},
 			field{"publishers", 0}, field{"open_files", object{{view.api.options.Node, 0}}},
 		)
 	}
@@ -235,6 +240,15 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 // retryNames are those of what a queue does with messages that come back.
 var retryNames = map[queue.Retry]string{
 	queue.RetryDisabled: "disabled", queue.RetryAll: "all", queue.RetryFailed: "failed", queue.RetryReturned: "returned",
+}
+
+// byPriority shows counts by level.
+func byPriority(counts map[int]int) object {
+	o := object{}
+	for _, level := range slices.Sorted(maps.Keys(counts)) {
+		o.add(strconv.Itoa(level), counts[level])
+	}
+	return o
 }
 
 // backlog adds what tells whether a queue keeps up: how long the next message has waited, how much the busiest consumer holds, how long it takes at

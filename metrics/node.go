@@ -60,6 +60,7 @@ var published = []column[Node]{
 // persister are the totals of what the store did.
 var persister = []column[Node]{
 	{"rabbitmq_io_sync_ops_total", "Syncs of the log", counter, func(n *Node) float64 { return float64(n.Syncs) }},
+	{"rabbitmq_io_write_ops_total", "Writes to the log", counter, func(n *Node) float64 { return float64(n.Writes) }},
 	{"rabbitmq_io_write_bytes_total", "Bytes written to the log", counter, func(n *Node) float64 { return float64(n.WrittenBytes) }},
 	{"rabbitmq_io_read_ops_total", "Reads of messages from disk", counter, func(n *Node) float64 { return float64(n.Reads) }},
 	{"rabbitmq_io_read_bytes_total", "Bytes of messages read from disk", counter, func(n *Node) float64 { return float64(n.ReadBytes) }},

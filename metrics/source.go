@@ -47,7 +47,7 @@ type Node struct {
 	Dropped                              map[string]uint64 // further messages dropped, by reason
 	TimedOut                             uint64            // deliveries taken back from clients that took too long
 	Syncs, Reads, ReadBytes              uint64            // of the store
-	RecordsWritten, WrittenBytes         uint64            // to its log
+	RecordsWritten, WrittenBytes, Writes uint64            // to its log
 	DamagedRecords                       uint64            // found in the store
 
 	// QueueTypes sums up all queues of a type ("classic", ...). Totals include what queues did that are gone.

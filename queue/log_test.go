@@ -56,7 +56,7 @@ func rangesText(ranges []store.Range) string {
 func numbersIn(t *testing.T, ranges string) string {
 	t.Helper()
 	var all []int
-	for _, text := range strings.Split(ranges, ",") {
+	for text := range strings.SplitSeq(ranges, ",") {
 		var first, last int
 		if _, err := fmt.Sscanf(text, "%d-%d", &first, &last); err != nil {
 			t.Fatalf("%q in %q: %v", text, ranges, err)

@@ -103,11 +103,16 @@ func (q *Queue) wake(x retry) {
 		q.giveBack(x.n, x.size, x.tag)
 		return
 	}
+	q.wakeHere(x.n, e)
+}
+
+// wakeHere is wake for a message in memory.
+func (q *Queue) wakeHere(n uint64, e *entry) {
 	e.redelivered = true
-	q.noteDeadline(x.n, e.message)
-	q.window.Mark(x.n)
+	q.noteDeadline(n, e.message)
+	q.window.Mark(n)
 	q.weigh(e, e.size())
-	q.enter(x.n, e.tag, false)
+	q.enter(n, e.tag, false)
 }
 
 // dropRetries drops the messages that wait, and returns how many there were.

@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,16 +156,16 @@ func TestDeliveryLimit(t *testing.T) {
 		timed(t, func(_ *queue.Options, s *queue.Settings) { s.DeliveryLimit, s.CountReturns = 2, c.count }, func(t *testing.T, g *rig, x *exit) {
 			r := g.start(queue.Consumer{Tag: "c"})
 			g.publish("m")
-			headers := ""
+			var headers strings.Builder
 			for _, o := range c.outcomes {
 				g.journal.deliveries = nil
 				g.settle(r, o, 1)
 				if len(g.journal.deliveries) > 0 {
-					headers += attemptHeaders(t, r.last) + " "
+					headers.WriteString(attemptHeaders(t, r.last) + " ")
 				}
 			}
-			if headers != c.headers {
-				t.Errorf("headers %q, want %q", headers, c.headers)
+			if headers.String() != c.headers {
+				t.Errorf("headers %q, want %q", headers.String(), c.headers)
 			}
 			x.took(t, c.left)
 		})

@@ -93,28 +93,38 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 		if q.groups != nil {
 			q.groups.release(e.tag)
 		}
-		d := Departure{Seq: n, Message: e.message, Reason: Rejected, chunk: e.chunk}
+		reason := Rejected
 		if o.back() {
-			spent, due := q.cameBack(n, o, false)
-			switch {
-			case spent:
-				d.Reason = DeliveryLimit
-			case due != 0:
-				e.redelivered = true
-				q.retries.wait(retry{due: due, n: n, tag: e.tag})
-				continue
-			default:
-				q.wake(retry{n: n})
+			if q.keepHere(n, e, o) {
 				continue
 			}
+			reason = DeliveryLimit
 		}
-		q.window.Remove(n)
 		if o == Ack {
-			q.gone(&d)
-		} else {
-			q.part(d)
+			q.forgetAttempts(store.Range{First: n, Last: n})
+			q.releases.add(e.chunk)
+			q.window.Remove(n)
+			continue
 		}
+		d := Departure{Seq: n, Message: e.message, Reason: reason, chunk: e.chunk}
+		q.window.Remove(n)
+		q.part(d)
 	}
+}
+
+// keepHere takes a message in memory back, at once or after a wait; it reports false if the message came back once too often.
+func (q *Queue) keepHere(n uint64, e *entry, o Outcome) bool {
+	spent, due := q.cameBack(n, o, false)
+	switch {
+	case spent:
+		return false
+	case due != 0:
+		e.redelivered = true
+		q.retries.wait(retry{due: due, n: n, tag: e.tag})
+	default:
+		q.wakeHere(n, e)
+	}
+	return true
 }
 
 // cameBack counts that a message came back, if the queue has a use for that. It may have been once too often, or the message may have to wait until a

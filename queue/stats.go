@@ -73,21 +73,21 @@ func (q *Queue) Stats() Stats {
 func (q *Queue) publishStats() {
 	s, t := &q.stats, &q.counted
 	q.showActive()
-	s.ready.Store(int64(q.ready()))
-	s.unacked.Store(int64(q.unacked))
-	s.consumers.Store(int64(len(q.consumers.all)))
-	s.readyBytes.Store(int64(q.resident() + q.awayBytes))
-	s.inMemory.Store(int64(q.window.Marked()))
-	s.pending.Store(int64(q.pending()))
-	s.leaving.Store(int64(q.leaving.len()))
-	s.bodies.Store(q.bodies())
+	setInt(&s.ready, int64(q.ready()))
+	setInt(&s.unacked, int64(q.unacked))
+	setInt(&s.consumers, int64(len(q.consumers.all)))
+	setInt(&s.readyBytes, int64(q.resident()+q.awayBytes))
+	setInt(&s.inMemory, int64(q.window.Marked()))
+	setInt(&s.pending, int64(q.pending()))
+	setInt(&s.leaving, int64(q.leaving.len()))
+	setInt(&s.bodies, q.bodies())
 	head := int64(0)
 	if q.ready() > 0 {
 		if _, e, ok := q.first(); ok {
 			head = e.message.Published()
 		}
 	}
-	s.head.Store(head)
+	setInt(&s.head, head)
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -100,14 +100,26 @@ func (q *Queue) publishStats() {
 	set(&s.rejected, t.Rejected)
 	set(&s.purged, t.Purged)
 	set(&s.damaged, t.Damaged)
-	for r := range reasons {
-		set(&s.deadLettered[r], t.DeadLettered[r])
-		set(&s.dropped[r], t.Dropped[r])
+	if d := (departed{t.DeadLettered, t.Dropped}); d != q.shown {
+		q.shown = d
+		for r := range reasons {
+			s.deadLettered[r].Store(d.deadLettered[r])
+			s.dropped[r].Store(d.dropped[r])
+		}
 	}
 }
 
-// set avoids the bus traffic of storing what is there already: most counters stand still in a turn.
+// departed counts messages that have left, by reason.
+type departed struct{ deadLettered, dropped [reasons]uint64 }
+
+// set and setInt avoid the bus traffic of storing what is there already: most figures stand still in a turn.
 func set(a *atomic.Uint64, v uint64) {
+	if a.Load() != v {
+		a.Store(v)
+	}
+}
+
+func setInt(a *atomic.Int64, v int64) {
 	if a.Load() != v {
 		a.Store(v)
 	}

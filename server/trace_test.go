@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,12 +211,12 @@ func TestTraceOfATrace(t *testing.T) {
 	c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, []byte("body"))
 	c.mustFlush()
 	c.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "c", NoAck: true}, amqp.MethodBasicConsumeOk)
-	keys := ""
+	var keys strings.Builder
 	for range 3 {
-		keys += fmt.Sprint(c.told().key, " ")
+		keys.WriteString(fmt.Sprint(c.told().key, " "))
 	}
-	if keys != "publish. q deliver.q " {
-		t.Errorf("got %s", keys)
+	if keys.String() != "publish. q deliver.q " {
+		t.Errorf("got %s", keys.String())
 	}
 	c.quiet()
 }

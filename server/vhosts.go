@@ -207,9 +207,7 @@ func (s *Server) SetVHostLimits(name string, limits vhost.Limits) error {
 	}
 	return s.changeLimits(name, func(l vhost.Limits) {
 		clear(l)
-		for limit, value := range limits {
-			l[limit] = value
-		}
+		maps.Copy(l, limits)
 	})
 }
 

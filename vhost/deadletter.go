@@ -1,6 +1,8 @@
 package vhost
 
 import (
+	"math"
+
 	"leveret/amqp"
 	"leveret/queue"
 )
@@ -50,7 +52,7 @@ func (f *forwarding) destination(m amqp.Message) (exchange, key []byte, hasKey b
 	if own, ok := textField(f.index.Headers, headerDeadLetterExchange); ok {
 		exchange = own
 	}
-	if own, ok := textField(f.index.Headers, headerDeadLetterKey); ok {
+	if own, ok := textField(f.index.Headers, headerDeadLetterKey); ok && len(own) <= math.MaxUint8 {
 		key, hasKey = own, true
 	}
 	return exchange, key, hasKey

@@ -1,5 +1,7 @@
 package vhost
 
+import "maps"
+
 // definition is what a policy says: values by their keys. A number is an int64 if it is whole, else a float64.
 type definition map[string]any
 
@@ -10,9 +12,7 @@ func merge(ordinary, operator definition) definition {
 		return ordinary
 	}
 	merged := make(definition, len(ordinary)+len(operator))
-	for key, value := range ordinary {
-		merged[key] = value
-	}
+	maps.Copy(merged, ordinary)
 	for key, value := range operator {
 		if mine, ok := ordinary[key]; ok {
 			value = mergeValue(key, mine, value)

@@ -14,11 +14,12 @@ import (
 
 // says is what the policies say of a queue, in a line: the names, the definition, those skipped.
 func says(a *vhost.Applied) string {
-	line := fmt.Sprintf("%s/%s %v", a.Policy, a.Operator, a.Effective)
+	var line strings.Builder
+	line.WriteString(fmt.Sprintf("%s/%s %v", a.Policy, a.Operator, a.Effective))
 	for _, s := range a.Skipped {
-		line += fmt.Sprintf(", not %s: %s", s.Name, s.Reason)
+		line.WriteString(fmt.Sprintf(", not %s: %s", s.Name, s.Reason))
 	}
-	return line
+	return line.String()
 }
 
 func (h *host) says(want string, q *queue.Queue) {

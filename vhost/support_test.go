@@ -60,11 +60,12 @@ func without(refused ...string) *rights { return &rights{refused: refused} }
 // disk is a store in memory that can be told to fail, and counts commits. It outlives the virtual hosts on it.
 type disk struct {
 	*store.Memory
-	mu      sync.Mutex
-	broken  error
-	commits int
-	dropped []uint64
-	before  func(changes []store.Change) // called before each commit
+	mu       sync.Mutex
+	broken   error
+	commits  int
+	dropped  []uint64
+	appended []string                     // what Append was given
+	before   func(changes []store.Change) // called before each commit
 }
 
 func newDisk() *disk { return &disk{Memory: store.NewMemory()} }

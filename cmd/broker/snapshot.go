@@ -47,6 +47,7 @@ func (n figures) Node() metrics.Node {
 		Syncs:             disk.Syncs,
 		RecordsWritten:    disk.Records,
 		WrittenBytes:      disk.Bytes,
+		Writes:            disk.Batches,
 		Reads:             disk.Reads,
 		ReadBytes:         disk.ReadBytes,
 		DamagedRecords:    disk.DamagedRecords,

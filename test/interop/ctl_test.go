@@ -36,7 +36,7 @@ func (b *broker) walk(t *testing.T, program string, before []string, steps []ste
 	t.Helper()
 	for _, s := range steps {
 		var args []string
-		for _, arg := range strings.Fields(s.args) {
+		for arg := range strings.FieldsSeq(s.args) {
 			args = append(args, strings.ReplaceAll(arg, "~", " "))
 		}
 		output, code := b.tool(t, program, append(before, args...)...)

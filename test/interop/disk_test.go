@@ -99,7 +99,7 @@ func (f *filler) run() {
 	defer func() { f.ended <- confirmed }()
 	for n := 0; ; n++ {
 		c, err := f.ch.PublishWithDeferredConfirm("", f.queue, false, false, amqp091.Publishing{
-			DeliveryMode: amqp091.Persistent, Body: []byte(fmt.Sprint(n, "|", body)),
+			DeliveryMode: amqp091.Persistent, Body: fmt.Append(nil, n, "|", body),
 		})
 		if err != nil || !c.Wait() {
 			return

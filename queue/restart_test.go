@@ -1,0 +1,271 @@
+package queue_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leveret/amqp"
+	"leveret/queue"
+	"leveret/store"
+)
+
+// lives is a durable queue on a disk, which is started again and again.
+type lives struct {
+	*rig
+	t    *testing.T
+	dir  string
+	disk *store.Disk
+	opts queue.Options
+}
+
+func newLives(t *testing.T, opts queue.Options) *lives {
+	l := &lives{t: t, dir: t.TempDir(), opts: opts}
+	l.opts.Name, l.opts.ID, l.opts.Durable = "q", 1, true
+	l.open(nil)
+	return l
+}
+
+func (l *lives) open(returned []store.Range) {
+	var err error
+	if l.disk, err = store.Open(l.dir, store.DefaultOptions()); err != nil {
+		l.t.Fatal(err)
+	}
+	l.opts.Log = l.disk
+	state := store.QueueState{ID: 1, Next: 1}
+	l.disk.Queues(func(s store.QueueState) {
+		if s.ID == 1 {
+			state = s
+		}
+	})
+	q, err := queue.Recover(l.opts, state, returned)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.rig = &rig{t: l.t, Queue: q}
+	l.outbox = l.newOutbox()
+}
+
+// restart stops and starts the queue and its disk. What came back before is known to have been delivered.
+func (l *lives) restart() {
+	l.t.Helper()
+	returned := l.Returned()
+	l.close()
+	l.open(returned)
+}
+
+func (l *lives) close() {
+	if err := l.disk.Close(context.Background()); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// logged publishes persistent messages with a routing key, each "text" or "text:priority". unknown has the log lose their tags, as it
+// does when another queue wants other ones.
+func (l *lives) logged(key string, unknown bool, texts ...string) {
+	for _, text := range texts {
+		index := amqp.PropertyIndex{DeliveryMode: amqp.Persistent}
+		if _, priority, ok := strings.Cut(text, ":"); ok {
+			index.Flags = amqp.FlagPriority
+			fmt.Sscan(priority, &index.Priority)
+		}
+		p := amqp.Properties{Flags: amqp.FlagHeaders, Headers: amqp.Table{{Name: "x-delay", Value: int32(100)}}}
+		raw := p.AppendTo(nil)
+		m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, []byte(key)), raw...))
+		m.SetProperties(len(raw), &index, time.Now().UnixMilli())
+		m = append(m, text...)
+		tag := uint32(0)
+		if l.Tagged() {
+			tag = l.Tag(m, &queue.Origin{Due: time.Now().UnixMilli() + 100})
+		}
+		inLog := tag
+		if unknown {
+			inLog = queue.UnknownTag
+		}
+		var b store.Batch
+		b.Publish(m, inLog)
+		b.To(1)
+		batch := queue.NewBatch()
+		if l.Tagged() {
+			batch.AddTagged(m, nil, tag)
+		} else {
+			batch.Add(m, nil)
+		}
+		l.disk.Append(&b, func() {
+			r := l.Push(batch)
+			b.Pairs()[0].Seq = r.First
+			if r.Run {
+				go l.Run()
+			}
+		})
+	}
+}
+
+// all gets all messages and returns their texts, with "!" for one that was delivered before.
+func (l *lives) all(noAck bool) string {
+	l.t.Helper()
+	for {
+		found, err := l.get(noAck)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if !found {
+			break
+		}
+	}
+	var words []string
+	for _, d := range l.journal.deliveries {
+		if words = append(words, d.text); d.redelivered {
+			words[len(words)-1] += "!"
+		}
+	}
+	l.journal.deliveries = nil
+	return strings.Join(words, " ")
+}
+
+func (l *lives) want(what, got, want string) {
+	l.t.Helper()
+	if got != want {
+		l.t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+// A start puts the messages into their order by what the log's index knows of them, and reads those of which it knows nothing; also when the first
+// are gone.
+func TestOrderAfterRestart(t *testing.T) {
+	byKey := queue.Keying{Source: queue.ByProperty, Name: "routing-key"}
+	for _, unknown := range []bool{false, true} {
+		l := newLives(t, queue.Options{MaxPriority: 5})
+		l.logged("", unknown, "x:5", "a:1", "b:3", "c", "d:9", "e:3")
+		if found, err := l.get(true); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		l.journal.deliveries = nil
+		l.restart()
+		l.logged("", unknown, "f:4")
+		l.want("priorities", l.all(true), "d:9 f:4 b:3 e:3 a:1 c")
+		l.close()
+
+		l = newLives(t, queue.Options{FairBy: byKey})
+		l.logged("a", unknown, "a1", "a2", "a3")
+		l.logged("b", unknown, "b1", "b2")
+		l.restart()
+		l.want("fairness", l.all(true), "a1 b1 a2 b2 a3")
+		l.close()
+
+		l = newLives(t, queue.Options{GroupBy: byKey})
+		l.logged("a", unknown, "a1", "a2")
+		l.logged("b", unknown, "b1")
+		l.restart()
+		l.want("groups", l.all(false), "a1 b1") // the second of a has to wait for the first
+		l.restart()
+		l.close()
+	}
+}
+
+// A quorum queue's returned messages are redelivered after a restart, counts and all.
+func TestAttemptsAfterRestart(t *testing.T) {
+	s := queue.DefaultSettings()
+	s.CountReturns = queue.CountFailed
+	l := newLives(t, queue.Options{Quorum: true, Settings: s})
+	r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
+	l.logged("", false, "m")
+	l.waitDelivered(1)
+	l.settle(r, queue.Requeue, 1)
+	l.waitDelivered(2)
+	l.settle(r, queue.Return, 1)
+	l.waitDelivered(3)
+	l.cancel(r)
+	l.settle(r, queue.Return, 1)
+	l.restart()
+	r = l.start(queue.Consumer{Tag: "c", Prefetch: 1})
+	l.waitDelivered(1)
+	l.want("counts", attemptHeaders(t, r.last), "3/1")
+	l.cancel(r)
+	l.restart()
+	l.close()
+}
+
+// waitDelivered waits until so many messages were delivered since the journal was emptied.
+func (l *lives) waitDelivered(count int) {
+	l.t.Helper()
+	for range 1000 {
+		if _, err := l.Counts(); err != nil {
+			l.t.Fatal(err)
+		}
+		l.outbox.Lock()
+		n := len(l.journal.deliveries)
+		l.outbox.Unlock()
+		if n >= count {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	l.t.Fatalf("%d deliveries did not come", count)
+}
+
+// A message that waits to be tried again goes on waiting after a restart, and comes back to its own priority.
+func TestRetryAfterRestart(t *testing.T) {
+	s := queue.DefaultSettings()
+	s.RetryType, s.RetryMin = queue.RetryAll, 300
+	l := newLives(t, queue.Options{MaxPriority: 5, Settings: s})
+	r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
+	l.logged("", false, "high:4")
+	l.waitDelivered(1)
+	begun := time.Now()
+	l.settle(r, queue.Requeue, 1)
+	l.logged("", false, "low:1")
+	l.waitDelivered(2)
+	l.cancel(r)
+	l.settle(r, queue.Ack, 2)
+	l.logged("", false, "middle:2")
+	l.restart()
+	counts, err := l.Counts()
+	if err != nil || counts.Ready != 1 || l.Stats().Pending != 1 {
+		t.Fatalf("%+v, %v, %d wait", counts, err, l.Stats().Pending)
+	}
+	for l.Stats().Pending > 0 && time.Since(begun) < 5*time.Second {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if waited := time.Since(begun); waited < 300*time.Millisecond {
+		t.Errorf("waited for %v", waited)
+	}
+	l.want("order", l.all(true), "high:4! middle:2")
+	if n, err := l.Counts(); err != nil || n.Ready != 0 {
+		t.Errorf("%d are left, %v", n.Ready, err)
+	}
+	l.close()
+}
+
+// dueLetters counts what a delay queue gives up, and when the first came.
+type dueLetters struct {
+	count atomic.Int32
+	first atomic.Int64 // Unix ms
+}
+
+func (d *dueLetters) Forward(_ *queue.Queue, list []queue.Departure) func() {
+	d.first.CompareAndSwap(0, time.Now().UnixMilli())
+	d.count.Add(int32(len(list)))
+	return nil
+}
+
+func TestDelaysAfterRestart(t *testing.T) {
+	for _, unknown := range []bool{false, true} {
+		out := new(dueLetters)
+		l := newLives(t, queue.Options{Delayed: true, Forwarder: out})
+		begun := time.Now().UnixMilli()
+		l.logged("", unknown, "a", "b")
+		l.restart()
+		for out.count.Load() < 2 && time.Now().UnixMilli() < begun+5000 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if waited := out.first.Load() - begun; out.count.Load() != 2 || waited < 100 || waited > 4000 {
+			t.Errorf("%d came, the first after %d ms", out.count.Load(), waited)
+		}
+		l.Returned()
+		l.close()
+	}
+}
