@@ -6,8 +6,11 @@ const operatorName = "rabbitmqctl"
 // administratorTag is the tag that an operator has.
 const administratorTag = "administrator"
 
+// impersonatorTag is the tag of those who may hand on what others have published under their names.
+const impersonatorTag = "impersonator"
+
 // Operator is a user that needs no account: somebody whom the machine itself vouches for, by a socket that only the broker's owner may open. It is an
-// administrator with all rights everywhere.
+// administrator with all rights everywhere, and may move messages that carry the name of whoever published them.
 func (a *Authenticator) Operator() *User { return &User{auth: a, name: operatorName, operator: true} }
 
 // everywhere is the row of permissions that an operator has in each virtual host.

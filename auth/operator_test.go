@@ -12,8 +12,8 @@ func TestOperatorNeedsNoAccount(t *testing.T) {
 	if user.HasAccount() {
 		t.Error("an operator has an account")
 	}
-	if !user.HasTag("administrator") || user.HasTag("impersonator") {
-		t.Errorf("administrator %v, impersonator %v", user.HasTag("administrator"), user.HasTag("impersonator"))
+	if !user.HasTag("administrator") || !user.HasTag("impersonator") || user.HasTag("monitoring") {
+		t.Errorf("administrator %v, impersonator %v, monitoring %v", user.HasTag("administrator"), user.HasTag("impersonator"), user.HasTag("monitoring"))
 	}
 	rights, allowed := user.Rights("any")
 	if !allowed {

@@ -19,7 +19,7 @@ func (u *User) HasAccount() bool { return !u.operator }
 // HasTag reports whether the account carries a tag at this moment.
 func (u *User) HasTag(tag string) bool {
 	if u.operator {
-		return tag == administratorTag
+		return tag == administratorTag || tag == impersonatorTag
 	}
 	e := u.auth.directory.Load().entries[u.name]
 	return e != nil && slices.Contains(e.account.Tags, tag)

@@ -10,6 +10,7 @@ import (
 	"leveret/definitions"
 	"leveret/events"
 	"leveret/server"
+	"leveret/shovel"
 	"leveret/store"
 	"leveret/vhost"
 )
@@ -63,11 +64,12 @@ func DefaultOptions() Options {
 
 // Dependencies are what the API works with. It closes none of them.
 type Dependencies struct {
-	Server *server.Server
-	Users  *auth.Authenticator
-	Store  store.Store
-	Log    *slog.Logger
-	Events *events.Bus // told of what can't be undone; nil for nobody
+	Server  *server.Server
+	Users   *auth.Authenticator
+	Store   store.Store
+	Log     *slog.Logger
+	Shovels *shovel.Manager // nil: none run
+	Events  *events.Bus     // told of what can't be undone; nil for nobody
 }
 
 // API is the HTTP API. Make one with New, give it to an HTTP server, end it with Close.
@@ -78,6 +80,7 @@ type API struct {
 	store   store.Store
 	log     *slog.Logger
 	events  *events.Bus
+	shovels *shovel.Manager
 	router  *router
 	rates   *rates
 	started time.Time
@@ -93,7 +96,7 @@ type API struct {
 // New makes the API and starts to sample counters.
 func New(o Options, d Dependencies) *API {
 	a := &API{
-		options: o, server: d.Server, users: d.Users, store: d.Store, log: d.Log, events: d.Events,
+		options: o, server: d.Server, users: d.Users, store: d.Store, log: d.Log, events: d.Events, shovels: d.Shovels,
 		rates: newRates(), started: time.Now(), stop: make(chan struct{}),
 		definitions: &definitions.Broker{Server: d.Server, Users: d.Users, Cluster: o.Cluster, Version: o.ProductVersion, Log: d.Log},
 	}

@@ -22,10 +22,6 @@ var parameterRoutes = []route{
 		{http.MethodPut, policymaker, (*call).putParameter, "set it", "value*", false},
 		{http.MethodDelete, policymaker, (*call).deleteParameter, "remove it", "", false},
 	}},
-	{path: "/shovels/vhost/{vhost}/{parameter}", group: "Parameters", operations: []operation{
-		{http.MethodGet, monitor, (*call).getShovel, "the parameter of a shovel", "", false},
-		{http.MethodDelete, policymaker, (*call).deleteShovel, "remove a shovel", "", false},
-	}},
 }
 
 // The components of parameters that are stored elsewhere, or that this API has other paths for.
@@ -33,7 +29,6 @@ const (
 	policyComponent = "policy"
 	limitComponent  = "vhost-limits"
 	limitParameter  = "limits"
-	shovelComponent = "shovel"
 )
 
 // parameterIn is a parameter with the name of its virtual host.
@@ -76,7 +71,6 @@ func (c *call) listParameters() (reply, error) {
 }
 
 func (c *call) getParameter() (reply, error) { return c.parameter(c.path("component")) }
-func (c *call) getShovel() (reply, error)    { return c.parameter(shovelComponent) }
 
 func (c *call) parameter(component string) (reply, error) {
 	if c.vhost == nil {
@@ -108,7 +102,9 @@ func (c *call) putParameter() (reply, error) {
 		created = c.vhost.Limits() == nil
 		err = c.setLimits(name, value)
 	default:
-		created, err = c.vhost.SetParameter(component, name, plainJSON(value))
+		if err = c.maySetParameter(component, plainJSON(value)); err == nil {
+			created, err = c.vhost.SetParameter(component, name, plainJSON(value))
+		}
 	}
 	if err == nil {
 		c.audit("parameter.set", "vhost", c.vhost.Name(), "component", component, "name", name)
@@ -154,14 +150,5 @@ func (c *call) deleteParameter() (reply, error) {
 	if err == nil {
 		c.audit("parameter.cleared", "vhost", c.vhost.Name(), "component", component, "name", name)
 	}
-	return done(err)
-}
-
-// deleteShovel removes a shovel's parameter; that there is none is no error.
-func (c *call) deleteShovel() (reply, error) {
-	if c.vhost == nil {
-		return reply{}, notFound()
-	}
-	_, err := c.vhost.ClearParameter(shovelComponent, c.path("parameter"))
 	return done(err)
 }

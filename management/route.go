@@ -47,7 +47,7 @@ func (l level) String() string {
 func routes() []route {
 	return slices.Concat(
 		generalRoutes, nodeRoutes, connectionRoutes, channelRoutes, exchangeRoutes, queueRoutes, messageRoutes, bindingRoutes,
-		vhostRoutes, limitRoutes, userRoutes, permissionRoutes, policyRoutes, parameterRoutes, globalRoutes, linkRoutes, definitionRoutes,
+		vhostRoutes, limitRoutes, userRoutes, permissionRoutes, policyRoutes, parameterRoutes, globalRoutes, shovelRoutes, linkRoutes, definitionRoutes,
 		healthRoutes, clusterRoutes, controlledRoutes, inspectRoutes, replayRoutes, controlRoutes,
 	)
 }

@@ -115,6 +115,14 @@ func (q *Queue) Pressed() bool {
 	return m.full() || m.flowing()
 }
 
+// Crammed reports whether the mailbox has taken more than it should: what is not a client's waits then, until WaitRoom without patience returns.
+func (q *Queue) Crammed() bool {
+	m := &q.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.full()
+}
+
 // WaitRoom blocks a publisher while the mailbox is over its limit, and for at most the time given while the queue has a large backlog
 // that it is delivering; it returns what is left of that time. It returns early when stop is closed.
 func (q *Queue) WaitRoom(stop <-chan struct{}, patience time.Duration) (left time.Duration) {

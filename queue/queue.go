@@ -100,6 +100,13 @@ type entry struct {
 
 // New makes an empty queue. It starts no goroutine.
 func New(opts Options) *Queue {
+	q := build(opts)
+	q.obey()
+	return q
+}
+
+// build is New without what may make the queue run by itself.
+func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
 	}
@@ -114,7 +121,6 @@ func New(opts Options) *Queue {
 	if opts.Delayed {
 		q.delays = new(delays)
 	}
-	q.obey()
 	return q
 }
 

@@ -33,9 +33,12 @@ func (q *Queue) readAhead() {
 	} else if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
 		return
 	}
-	q.reading = true
 	q.evict()
 	wanted := q.wanted()
+	if len(wanted) == 0 {
+		return
+	}
+	q.reading = true
 	q.reads.Go(func() {
 		r := refills.Get().(*refill)
 		r.wanted = wanted
@@ -256,7 +259,10 @@ func (q *Queue) refuseGets(err error) {
 // returned ones, and are redelivered like those that may have been delivered before a crash. Nothing is read: the queue does so when somebody
 // wants its messages.
 func Recover(opts Options, state store.QueueState, returned []store.Range) (*Queue, error) {
-	q := New(opts)
+	q := build(opts)
+	q.mailbox.running = true // nobody else runs it before it is complete, though messages may be due and a timer fire
+	defer q.complete()
+	q.obey()
 	q.mailbox.next = max(q.mailbox.next, state.Next)
 	q.next = q.mailbox.next
 	q.doubtful = state.Delivered
@@ -282,6 +288,16 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	err := q.sort()
 	q.publishStats()
 	return q, err
+}
+
+// complete ends that the queue is being made; what has come meanwhile is done on a goroutine.
+func (q *Queue) complete() {
+	m := &q.mailbox
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.running = len(m.commands) > 0; m.running {
+		go q.Run()
+	}
 }
 
 // sort puts the messages that a start found on disk into the queue's order, by what the log's index knows of them.

@@ -210,7 +210,7 @@ func (l *lives) waitDelivered(count int) {
 // A message that waits to be tried again goes on waiting after a restart, and comes back to its own priority.
 func TestRetryAfterRestart(t *testing.T) {
 	s := queue.DefaultSettings()
-	s.RetryType, s.RetryMin = queue.RetryAll, 300
+	s.RetryType, s.RetryMin = queue.RetryAll, 1500
 	l := newLives(t, queue.Options{MaxPriority: 5, Settings: s})
 	r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
 	l.logged("", false, "high:4")
@@ -230,7 +230,7 @@ func TestRetryAfterRestart(t *testing.T) {
 	for l.Stats().Pending > 0 && time.Since(begun) < 5*time.Second {
 		time.Sleep(5 * time.Millisecond)
 	}
-	if waited := time.Since(begun); waited < 300*time.Millisecond {
+	if waited := time.Since(begun); waited < 1500*time.Millisecond {
 		t.Errorf("waited for %v", waited)
 	}
 	l.want("order", l.all(true), "high:4! middle:2")

@@ -79,9 +79,12 @@ func (q *Queue) sortRetries(tags map[uint64]uint32) {
 	}
 }
 
-// retryDue makes those ready whose wait is over.
+// retryDue makes those ready whose wait is over; what one turn does not finish is left to the next.
 func (q *Queue) retryDue() {
 	h := &q.retries.heap
+	if q.stopped {
+		return
+	}
 	for len(*h) > 0 && (*h)[0].due <= q.now() {
 		if q.spend(); q.budget < 0 {
 			return

@@ -110,7 +110,9 @@ func TestRetryOfMany(t *testing.T) {
 		if s := g.Stats(); s.Pending != many || s.Ready != 0 || s.Unacked != 0 {
 			t.Fatalf("%d wait, %d are ready, %d unacked", s.Pending, s.Ready, s.Unacked)
 		}
+		g.outbox.Lock() // the timer that delivers was set before
 		g.journal.deliveries = nil
+		g.outbox.Unlock()
 		ms(100)
 		synctest.Wait()
 		if len(g.journal.deliveries) != many || g.Stats().Pending != 0 {

@@ -60,6 +60,8 @@ type Server struct {
 	registry    registry
 	globals     globals
 	admission   admission
+	// onParameters are called when runtime parameters change; complete before Serve.
+	onParameters []func()
 
 	mu          sync.Mutex // guards what follows
 	listeners   []listener

@@ -149,6 +149,9 @@ func (ch *channel) settleLocked(s settle, g *gather) bool {
 		if n%settleStep == 0 { // let queues deliver: what they add stands behind last
 			ch.conn.out.mu.Unlock()
 			ch.conn.out.mu.Lock()
+			if u = ch.unacked.At(n); u == nil {
+				continue // an operator was faster
+			}
 		}
 		if ch.tx != nil {
 			ch.tx.settles = append(ch.tx.settles, txSettle{tag: n, unacked: *u, outcome: s.outcome})

@@ -83,7 +83,7 @@ func (c *consumer) tell(key string) {
 		}
 		return amqp.Table{
 			{Name: "consumer_tag", Value: c.Tag}, {Name: "queue", Value: name}, {Name: "channel", Value: c.channel.fullName()},
-			{Name: "exclusive", Value: c.Exclusive}, {Name: "ack_required", Value: !c.NoAck}, {Name: "prefetch_count", Value: int64(c.Prefetch)},
+			{Name: "exclusive", Value: c.Exclusive}, {Name: "ack_required", Value: !c.NoAck}, {Name: "prefetch_count", Value: int64(c.EffectivePrefetch())},
 			{Name: "arguments", Value: c.Arguments}, {Name: "user_who_performed_action", Value: conn.user.Name()}, {Name: "vhost", Value: conn.vhost.Name()},
 		}
 	})

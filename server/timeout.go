@@ -137,6 +137,9 @@ func (ch *channel) look() *look {
 		if n%settleStep == 0 { // let queues deliver
 			c.out.mu.Unlock()
 			c.out.mu.Lock()
+			if u = ch.unacked.At(n); u == nil {
+				continue // an operator has taken it back
+			}
 		}
 		ch.lookAt(l, n, u)
 	}
@@ -224,6 +227,9 @@ func (ch *channel) takeBack(tags []uint64) (gone []*consumer) {
 	o.mu.Lock()
 	for _, tag := range tags {
 		u := ch.unacked.At(tag)
+		if u == nil {
+			continue // an operator was faster
+		}
 		if r := u.consumer; r != nil && ch.consumers[r.Tag] == r {
 			o.forgetLocked(r)
 			gone = append(gone, r)

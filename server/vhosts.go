@@ -253,7 +253,7 @@ func (s *Server) openVHost(name string, r vhostRecord) error {
 	v, err := vhost.New(vhost.Options{
 		Name: name, Store: s.store, Recovery: s.registry.recovery, Budget: s.budget, Log: s.log, Metadata: r.Metadata, Limits: r.Limits,
 		Census: &s.registry.census, Churn: &s.churn, DefaultQueueType: s.options.DefaultQueueType,
-		Events: s.events, Announced: s.announced(name),
+		Events: s.events, Announced: s.announced(name), OnParameters: s.parametersChanged,
 	})
 	if err != nil {
 		return fmt.Errorf("open virtual host %q: %w", name, err)

@@ -87,6 +87,7 @@ func (s *Server) finishDeletion(v *vhost.VHost, done chan struct{}) error {
 	close(done)
 	s.log.Info("virtual host deleted", "vhost", v.Name())
 	s.tellVHost("vhost.deleted", v.Name())
+	s.parametersChanged()
 	return nil
 }
 

@@ -54,7 +54,7 @@ func (v *VHost) hand(m amqp.Message, queues []*queue.Queue) {
 	var logged store.Batch
 	pairs := make([]int, len(queues)) // where each queue stands among the pairs of the log's record, -1 for nowhere
 	for i, q := range queues {
-		if pairs[i] = -1; !m.Persistent() || !q.Durable() {
+		if pairs[i] = -1; !q.Logs(m) {
 			continue
 		}
 		if logged.Len() == 0 {

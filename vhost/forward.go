@@ -17,11 +17,20 @@ var handovers = sync.Pool{New: func() any { return new(handover) }}
 // It satisfies queue.Forwarder.
 //
 // Deaths by length go on in every case: they make room. The others wait while the disk is low, and while a target has more in its mailbox than
-// it should.
+// it should. All wait while the virtual host is being loaded: where they go may not be there yet.
 func (v *VHost) Forward(q *queue.Queue, list []queue.Departure) (wait func()) {
+	select {
+	case <-v.loaded:
+	default:
+		for i := range list {
+			list[i].Stays = true
+		}
+		return func() { <-v.loaded }
+	}
 	h := handovers.Get().(*handover)
 	h.vhost = v
 	h.logged.Atomic = true
+	h.routing.Later, h.routing.Forwarded = false, false
 	f := forwarding{handover: h, source: q, settings: q.Settings(), now: time.Now().UnixMilli()}
 	f.held = v.opts.Store.Alarm()
 	if !f.held && v.opts.Store.Pressure() {
@@ -131,7 +140,7 @@ func (f *forwarding) sent(d *queue.Departure) amqp.Message {
 // pressed reports whether a message has to wait for one of its targets.
 func (f *forwarding) pressed(d *queue.Departure) bool {
 	for _, q := range f.routing.Queues {
-		if q.Pressed() && d.Reason != queue.MaxLength && q != f.source {
+		if q.Crammed() && d.Reason != queue.MaxLength && q != f.source {
 			f.wait = func() { q.WaitRoom(nil, 0) }
 			return true
 		}

@@ -157,6 +157,8 @@ func (v *VHost) publishParameters(next map[parameterKey]any) {
 func (v *VHost) parameterChanged(component, name string, kept any) {
 	if component == policyComponent || component == operatorComponent {
 		v.applyPolicies()
+	} else if v.opts.OnParameters != nil {
+		v.opts.OnParameters()
 	}
 	v.tellParameter(component, name, kept)
 }

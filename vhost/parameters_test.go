@@ -218,3 +218,30 @@ func TestPolicyEvents(t *testing.T) {
 		bus.Close()
 	})
 }
+
+// TestOnParameters: whoever runs what parameters define is told when they come, change and go, and not of policies or refused values.
+func TestOnParameters(t *testing.T) {
+	told := 0
+	v, err := vhost.New(vhost.Options{Name: "/", Store: store.NewMemory(), OnParameters: func() { told++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	set := func(component string, value any) { v.SetParameter(component, "n", value) }
+	for _, c := range []struct {
+		what string
+		do   func()
+		want int
+	}{
+		{"set", func() { set("shovel", object{"src-uri": "amqp://", "dest-uri": "amqp://", "src-queue": "q"}) }, 1},
+		{"change", func() { set("shovel", object{"src-uri": "amqp://", "dest-uri": "amqp://", "src-queue": "r"}) }, 2},
+		{"refused", func() { set("shovel", object{}) }, 2},
+		{"policy", func() { set("policy", object{"pattern": "a", "definition": object{"max-length": 1}}) }, 2},
+		{"cleared", func() { v.ClearParameter("shovel", "n") }, 3},
+		{"cleared again", func() { v.ClearParameter("shovel", "n") }, 3},
+	} {
+		if c.do(); told != c.want {
+			t.Errorf("%s: told %d times, want %d", c.what, told, c.want)
+		}
+	}
+}

@@ -34,6 +34,8 @@ type Options struct {
 	Limits   Limits
 	// Announced are the names of further exchanges that the broker announces something on; see Announce.
 	Announced []string
+	// OnParameters is called after runtime parameters other than policies have changed; nil for nobody. It must not wait.
+	OnParameters func()
 	// Events are told what happens in the virtual host; nil for nobody.
 	Events *events.Bus
 	// Census counts queues and exchanges together with those of other virtual hosts; nil if there are no others.
@@ -56,8 +58,9 @@ type VHost struct {
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters
-	full atomic.Bool // it holds as much as its limits allow
-	gone atomic.Bool // it is being deleted: nothing is made in it any more
+	full   atomic.Bool   // it holds as much as its limits allow
+	loaded chan struct{} // closed when New is done
+	gone   atomic.Bool   // it is being deleted: nothing is made in it any more
 }
 
 // predeclared are the exchanges that every virtual host has from its start.
@@ -84,8 +87,10 @@ func New(opts Options) (*VHost, error) {
 		opts.Census = new(Census)
 	}
 	v := &VHost{
-		opts: opts, exchanges: newNames[exchange.Exchange](&opts.Census.exchanges), queues: newNames[queue.Queue](&opts.Census.queues),
+		loaded: make(chan struct{}),
+		opts:   opts, exchanges: newNames[exchange.Exchange](&opts.Census.exchanges), queues: newNames[queue.Queue](&opts.Census.queues),
 	}
+	defer close(v.loaded)
 	v.SetMetadata(opts.Metadata)
 	v.SetLimits(opts.Limits)
 	if err := v.loadParameters(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"leveret/config"
 	"leveret/events"
 	"leveret/server"
+	"leveret/shovel"
 	"leveret/store"
 
 	"github.com/spf13/cobra"
@@ -108,6 +109,7 @@ type node struct {
 	store       store.Store
 	users       *auth.Authenticator
 	server      *server.Server
+	shovels     *shovel.Manager
 	events      *events.Bus // what happens
 	logLines    *events.Bus // the lines of the log; nil if they go nowhere else
 	tls         *tlsListeners
@@ -162,10 +164,11 @@ func (n *node) open() (err error) {
 	n.server, err = server.New(options, server.Dependencies{
 		Store: n.store, Users: n.users, Log: n.log, Events: n.events, LogLines: n.logLines,
 	})
-	if err == nil {
-		err = n.importDefinitions()
+	if err != nil {
+		return err
 	}
-	return err
+	n.shovels = shovel.New(n.server, n.config.Node(), n.log)
+	return n.importDefinitions()
 }
 
 // seed decides what the start makes beside what the store has. Only a first start makes the default user: whoever has deleted all users does not
@@ -207,6 +210,7 @@ func (n *node) start(readyFile string) error {
 	}
 	// From here on everything answers, and only now is anybody told. A script that waits for the file may connect at once.
 	n.server.Serve()
+	n.shovels.Start()
 	n.tls.begin()
 	at := n.addresses()
 	if readyFile != "" {
@@ -245,11 +249,12 @@ func (n *node) reload(flags *configFlags, level *slog.LevelVar) {
 	n.log.Info("reloaded", "level", level.Level())
 }
 
-// stop ends everything in order: clients, web servers, the store.
+// stop ends everything in order: shovels, clients, web servers, the store.
 func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	n.tls.end()
+	n.shovels.Close()
 	err := errors.Join(n.server.Close(ctx), n.web.close(ctx))
 	n.events.Close()
 	n.logLines.Close()

@@ -35,7 +35,7 @@ func (w *webServers) listen(n *node) error {
 		Version:         version,
 	})
 	w.api = management.New(n.managementOptions(), management.Dependencies{
-		Server: n.server, Users: n.users, Store: n.store, Log: n.log, Events: n.events,
+		Server: n.server, Users: n.users, Store: n.store, Log: n.log, Events: n.events, Shovels: n.shovels,
 	})
 	web := n.server.WebSocket(n.config.WebSocketOrigins, withMetrics(handler, w.api))
 	return errors.Join(

@@ -19,7 +19,7 @@ var homes = []home{
 	{module: "github.com/prometheus/client_golang", in: []string{"metrics"}},
 	{module: "github.com/prometheus/client_model", in: []string{"metrics"}},
 	{module: "github.com/prometheus/common", in: []string{"metrics"}},
-	{module: "github.com/rabbitmq/amqp091-go", in: []string{"test"}},
+	{module: "github.com/rabbitmq/amqp091-go", in: []string{"shovel", "test"}},
 	{module: "github.com/spf13/cobra", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
 	{module: "github.com/spf13/pflag", in: []string{"cmd/broker", "cmd/broker/admin", "cmd/broker/rabbitmqctl"}},
 	{module: "go.etcd.io/bbolt", in: []string{"store"}},

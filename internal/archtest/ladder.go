@@ -29,13 +29,14 @@ var rungs = []rung{
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
-	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "store", "server", "definitions"}},
+	{"shovel", []string{"auth", "server", "store", "vhost"}}, // a client, but for where it finds its orders
+	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "store", "server", "definitions", "shovel"}},
 	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
 	{"cmd/broker/admin", []string{"ctl"}},
 	{"cmd/broker/rabbitmqctl", []string{"ctl"}},
 	{"cmd/broker", []string{
 		"cmd/broker/admin", "cmd/broker/rabbitmqctl", "ctl",
-		"config", "definitions", "events", "management", "metrics", "perf", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp",
+		"config", "definitions", "events", "management", "metrics", "perf", "shovel", "server", "auth", "vhost", "queue", "exchange", "store", "frame", "amqp",
 	}},
 	{"internal", nil},
 	{"test", []string{"amqp", "frame"}}, // from outside: what a client may know

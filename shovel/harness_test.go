@@ -1,0 +1,170 @@
+package shovel_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/rabbitmq/amqp091-go"
+	"go.uber.org/goleak"
+
+	"leveret/auth"
+	"leveret/server"
+	"leveret/shovel"
+	"leveret/store"
+)
+
+const (
+	patience = 20 * time.Second // for what must come
+	step     = 5 * time.Millisecond
+)
+
+// rig is a broker in memory with its shovels, and a client of it.
+type rig struct {
+	*server.Server
+	t       *testing.T
+	shovels *shovel.Manager
+	ch      *amqp091.Channel
+}
+
+// start makes a rig; at the end of the test everything stops and no goroutine is left.
+func start(t *testing.T) *rig {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	users, err := auth.New(auth.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := server.DefaultOptions()
+	options.Addresses = []string{"127.0.0.1:0"}
+	r := &rig{t: t}
+	if r.Server, err = server.New(options, server.Dependencies{Store: store.NewMemory(), Users: users, Log: log}); err != nil {
+		t.Fatal(err)
+	}
+	r.shovels = shovel.New(r.Server, "rabbit@test", log)
+	if err := r.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	r.Serve()
+	t.Cleanup(func() {
+		r.shovels.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := r.Close(ctx); err != nil {
+			t.Errorf("server did not close: %v", err)
+		}
+		goleak.VerifyNone(t, before)
+	})
+	r.shovels.Start()
+	r.ch = r.client()
+	return r
+}
+
+// client opens a connection and a channel.
+func (r *rig) client() *amqp091.Channel {
+	r.t.Helper()
+	conn, err := amqp091.Dial(r.uri())
+	r.must(err)
+	ch, err := conn.Channel()
+	r.must(err)
+	r.t.Cleanup(func() { conn.Close() })
+	return ch
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// uri is the broker's address with a user that may come there.
+func (r *rig) uri() string { return "amqp://guest:guest@" + r.address() + "/%2F" }
+
+func (r *rig) address() string {
+	plain, _ := r.Addresses()
+	return plain[0]
+}
+
+// queue declares a durable queue.
+func (r *rig) queue(name string, args amqp091.Table) {
+	r.t.Helper()
+	_, err := r.ch.QueueDeclare(name, true, false, false, false, args)
+	r.must(err)
+}
+
+// send publishes bodies to a queue, and returns when they are there.
+func (r *rig) send(queue string, bodies ...string) {
+	r.t.Helper()
+	for _, b := range bodies {
+		r.must(r.ch.PublishWithContext(context.Background(), "", queue, false, false, amqp091.Publishing{Body: []byte(b)}))
+	}
+	r.count(queue)
+}
+
+// put sets a shovel within this broker, with further fields or other values of them.
+func (r *rig) put(name string, fields map[string]any) {
+	r.t.Helper()
+	value := map[string]any{"src-uri": "amqp://", "dest-uri": "amqp:///%2F", "reconnect-delay": 0.01}
+	for k, v := range fields {
+		value[k] = v
+	}
+	_, err := r.VHost("/").SetParameter(shovel.Component, name, value)
+	r.must(err)
+}
+
+// eventually waits for something to become so.
+func (r *rig) eventually(what string, is func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(patience); !is(); {
+		if time.Now().After(end) {
+			r.t.Fatalf("%s did not come; shovels: %+v", what, r.shovels.List())
+		}
+		time.Sleep(step)
+	}
+}
+
+// get takes the next message of a queue.
+func (r *rig) get(queue string) (d amqp091.Delivery) {
+	r.t.Helper()
+	r.eventually("a message in "+queue, func() bool {
+		var ok bool
+		var err error
+		d, ok, err = r.ch.Get(queue, true)
+		r.must(err)
+		return ok
+	})
+	return d
+}
+
+// count is how many messages are ready in a queue.
+func (r *rig) count(queue string) int {
+	r.t.Helper()
+	q, err := r.ch.QueueDeclarePassive(queue, true, false, false, false, nil)
+	r.must(err)
+	return q.Messages
+}
+
+// state is what a shovel is about, nothing if there is none.
+func (r *rig) state(name string) shovel.State { return r.status(name).State }
+
+func (r *rig) status(name string) shovel.Status {
+	for _, s := range r.shovels.List() {
+		if s.Name == name {
+			return s
+		}
+	}
+	return shovel.Status{}
+}
+
+// gone waits for a shovel's parameter and the shovel to vanish.
+func (r *rig) gone(name string) {
+	r.t.Helper()
+	r.eventually("the end of "+name, func() bool {
+		_, ok := r.VHost("/").Parameter(shovel.Component, name)
+		return !ok && r.state(name) == ""
+	})
+}
