@@ -54,12 +54,12 @@ func TestRetryDelays(t *testing.T) {
 		want       string
 	}{
 		{"in proportion to failures", queue.RetryAll, queue.Requeue, 0, 35, "[10 20 30 35 35]"},
-		{"a return is no failure", queue.RetryAll, queue.Return, 0, 35, "[10 10 10 10 10]"},
+		{"in proportion to returns", queue.RetryAll, queue.Return, 0, 35, "[10 20 30 35 35]"},
 		{"exponential", queue.RetryFailed, queue.Requeue, 2, 100, "[10 20 40 80 100]"},
 		{"no maximum is the minimum", queue.RetryFailed, queue.Requeue, 2, -1, "[10 10 10 10 10]"},
 		{"failures alone", queue.RetryFailed, queue.Return, 0, 35, "[0 0 0 0 0]"},
 		{"returns alone", queue.RetryReturned, queue.Requeue, 0, 35, "[0 0 0 0 0]"},
-		{"returns", queue.RetryReturned, queue.Return, 0, 35, "[10 10 10 10 10]"},
+		{"exponential returns", queue.RetryReturned, queue.Return, 2, 100, "[10 20 40 80 100]"},
 		{"disabled", queue.RetryDisabled, queue.Requeue, 0, 35, "[0 0 0 0 0]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,6 +74,19 @@ func TestRetryDelays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where returns do not count, a message that is given back waits as if for the first time.
+func TestRetryDelayOfReturns(t *testing.T) {
+	timed(t, func(_ *queue.Options, s *queue.Settings) {
+		s.RetryType, s.RetryMin, s.RetryMax, s.CountReturns = queue.RetryAll, 10, 35, queue.CountFailed
+	}, func(t *testing.T, g *rig, _ *exit) {
+		r := g.start(queue.Consumer{Tag: "c"})
+		g.publish("m")
+		if got := fmt.Sprint(retried(g, r, queue.Return, 2), retried(g, r, queue.Requeue, 2), retried(g, r, queue.Return, 1)); got != "[10 10] [10 20] [20]" {
+			t.Errorf("waits %s ms", got)
+		}
+	})
 }
 
 func TestRetryJitter(t *testing.T) {
