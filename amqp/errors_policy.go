@@ -1,6 +1,9 @@
 package amqp
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // This file holds the texts about arguments that RabbitMQ does not have, and about policies and parameters that are refused.
 
@@ -13,12 +16,11 @@ const (
 
 // ReasonNumber is the reason of a value that is no number, or not one from least to most.
 func ReasonNumber(v any, least, most float64) string {
-	if _, ok := Integer(v); !ok {
-		if _, ok := float(v); !ok {
-			return erlangString("expected number, got " + TypeName(v))
-		}
+	n, ok := Number(v)
+	if !ok {
+		return erlangString("expected number, got " + TypeName(v))
 	}
-	return erlangString(fmt.Sprintf("expected number from %v to %v, got %s", least, most, FormatValue(v)))
+	return erlangString(fmt.Sprintf("expected number from %v to %v, got %s", least, most, strconv.FormatFloat(n, 'f', -1, 64)))
 }
 
 // ReasonCombined is the reason of an argument that excludes another one of the same declare.

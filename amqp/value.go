@@ -123,6 +123,17 @@ func sorted(t Table) Table {
 	return t
 }
 
+// Number is the value of an integer, a float or a decimal. Clients that have no floats, such as pika, send decimals.
+func Number(v any) (float64, bool) {
+	if n, ok := Integer(v); ok {
+		return float64(n), true
+	}
+	if d, ok := v.(Decimal); ok {
+		return float64(d.Value) / math.Pow10(int(d.Scale)), true
+	}
+	return float(v)
+}
+
 func float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float32:

@@ -22,6 +22,22 @@ func TestInteger(t *testing.T) {
 	}
 }
 
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		want  float64
+		ok    bool
+	}{
+		{int8(-3), -3, true}, {uint32(7), 7, true}, {float32(0.5), 0.5, true}, {1.25, 1.25, true},
+		{amqp.Decimal{Scale: 2, Value: 125}, 1.25, true}, {amqp.Decimal{Value: 3}, 3, true}, {amqp.Decimal{Scale: 255, Value: 1}, 1e-255, true},
+		{"1", 0, false}, {true, 0, false}, {nil, 0, false}, {amqp.Timestamp(1), 0, false},
+	} {
+		if got, ok := amqp.Number(c.value); ok != c.ok || got != c.want {
+			t.Errorf("%#v: %v, %v, want %v, %v", c.value, got, ok, c.want, c.ok)
+		}
+	}
+}
+
 func TestTypeNameAndFormat(t *testing.T) {
 	cases := []struct {
 		value        any

@@ -24,19 +24,20 @@ func (q *Queue) counts() bool {
 
 // attempt counts that a message came back. It reports true if that was once too often.
 func (q *Queue) attempt(n uint64, failed bool) (spent bool) {
-	a := &q.attempts
-	count := a.acquired.raise(n)
-	failures := a.failed.of(n)
+	q.attempts.acquired.raise(n)
 	if failed {
-		failures = a.failed.raise(n)
+		q.attempts.failed.raise(n)
 	}
-	if q.set.CountReturns == CountFailed {
-		count = failures
+	return q.set.DeliveryLimit >= 0 && int64(q.deliveryCount(n)) > q.set.DeliveryLimit
+}
+
+// deliveryCount is what x-delivery-count says of a message, what its limit is compared with and what its wait for a retry grows by: how often its
+// delivery failed, or how often it came back in a queue where every return counts.
+func (q *Queue) deliveryCount(n uint64) uint32 {
+	if q.set.CountReturns == CountEvery {
+		return q.attempts.acquired.of(n)
 	}
-	if q.set.DeliveryLimit >= 0 && int64(count) > q.set.DeliveryLimit {
-		return true
-	}
-	return false
+	return q.attempts.failed.of(n)
 }
 
 // noteAttempts has the log keep the counts of a message, and when it is to be tried again, in Unix milliseconds; 0 for at once.
@@ -99,11 +100,7 @@ const (
 
 // withAttempts returns a message as it is delivered: with headers that say how often it came back, if it did.
 func (q *Queue) withAttempts(n uint64, m amqp.Message) amqp.Message {
-	a := &q.attempts
-	acquired, failed := a.acquired.of(n), a.failed.of(n)
-	if q.set.CountReturns == CountEvery {
-		failed = acquired
-	}
+	acquired, failed := q.attempts.acquired.of(n), q.deliveryCount(n)
 	if acquired == 0 {
 		return m
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,7 @@ type holder struct {
 
 // featureMachine drives a queue with any features that go together, and follows each of its messages.
 type featureMachine struct {
+	mu       sync.Mutex // between the test and whoever runs the queue
 	t        *rapid.T
 	q        *queue.Queue
 	opts     queue.Options
@@ -78,6 +80,8 @@ func (h *holder) Deliver(seq uint64, m amqp.Message, _ bool) bool {
 func (h *holder) DeliverGot(seq uint64, m amqp.Message, _ bool, _ int) { h.m.deliver(h, seq, m) }
 
 func (m *featureMachine) deliver(h *holder, seq uint64, msg amqp.Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	x := m.all[string(msg.Body())]
 	if x == nil || x.fate != waits {
 		m.t.Fatalf("delivered %q, which is %+v", msg.Body(), x)
@@ -105,6 +109,8 @@ func (m *featureMachine) deliver(h *holder, seq uint64, msg amqp.Message) {
 
 // Forward takes what leaves the queue, and now and then says that it has to stay.
 func (m *featureMachine) Forward(_ *queue.Queue, list []queue.Departure) (wait func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for i := range list {
 		d := &list[i]
 		x := m.all[string(d.Message.Body())]
@@ -299,7 +305,7 @@ func (m *featureMachine) settlement(h *holder, o queue.Outcome, seqs []uint64) *
 
 // numbers are those of the messages that it holds, when the queue has come to rest.
 func (h *holder) numbers() (numbers []uint64) {
-	synctest.Wait()
+	h.m.rest()
 	for n := range h.held {
 		numbers = append(numbers, n)
 	}
@@ -336,6 +342,9 @@ func (m *featureMachine) detach(t *rapid.T) {
 		d.Held = append(d.Held, m.settlement(h, queue.Requeue, h.numbers()))
 	}
 	queue.Detach([]*queue.Detachment{d})
+	m.rest()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.holders = without(m.holders, h)
 }
 
@@ -359,16 +368,24 @@ func (m *featureMachine) purge(t *rapid.T) {
 }
 
 func (m *featureMachine) pause(t *rapid.T, on bool) {
-	synctest.Wait()
+	m.rest()
 	if m.paused = on; m.q.Pause(on) != nil {
 		t.Fatal("the queue is closed")
 	}
 }
 
+// rest waits until nobody runs the queue. What the test did before is seen by who runs it next, and the other way round.
+func (m *featureMachine) rest() {
+	synctest.Wait()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+}
+
 // check waits until the queue rests and compares its figures with what is known: every message that it took is somewhere, and once.
 func (m *featureMachine) check(t *rapid.T) {
+	m.rest()
+	defer m.rest()
 	m.t = t
-	synctest.Wait()
 	s := m.q.Stats()
 	left := s.Acked + s.Purged
 	for r := range queue.Reasons {
@@ -415,7 +432,10 @@ func (m *featureMachine) drain(t *rapid.T) {
 	for _, h := range slices.Clone(m.holders) {
 		queue.Detach([]*queue.Detachment{{Queue: m.q, Consumers: []*queue.Consumer{h.consumer}, Held: []*queue.Settlement{m.settlement(h, queue.Return, h.numbers())}}})
 	}
+	m.rest()
+	m.mu.Lock()
 	m.holders = nil
+	m.mu.Unlock()
 	m.pause(t, false)
 	m.consume(t)
 	h := m.holders[0]

@@ -102,16 +102,18 @@ type entry struct {
 func New(opts Options) *Queue {
 	q := build(opts)
 	q.obey()
+	q.complete()
 	return q
 }
 
-// build is New without what may make the queue run by itself.
+// build is New without what may make the queue run by itself. Nobody else runs it before it is complete, though messages may be due and a timer fire.
 func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
 	}
 	q := &Queue{opts: opts}
 	q.settings.Store(&opts.Settings)
+	q.mailbox.running = true
 	q.mailbox.next = 1 // the store keeps 0 for "not taken"
 	q.logging = opts.Durable && opts.Log != nil
 	q.keepsAll = q.logging && opts.Quorum

@@ -260,7 +260,6 @@ func (q *Queue) refuseGets(err error) {
 // wants its messages.
 func Recover(opts Options, state store.QueueState, returned []store.Range) (*Queue, error) {
 	q := build(opts)
-	q.mailbox.running = true // nobody else runs it before it is complete, though messages may be due and a timer fire
 	defer q.complete()
 	q.obey()
 	q.mailbox.next = max(q.mailbox.next, state.Next)

@@ -39,14 +39,14 @@ func (h *retryHeap) Pop() any {
 
 // retryDelay is how long in milliseconds a message waits that came back; 0: not at all.
 //
-// [quorum queues, delayed retry]: the minimum for each failure, up to the maximum; ours: a factor from one to the next, and a share of chance.
+// [quorum queues, delayed retry]: the minimum times the delivery count, up to the maximum; ours: a factor from one to the next, and a share of chance.
 func (q *Queue) retryDelay(n uint64, failed bool) int64 {
 	s := &q.set
 	if s.RetryMin <= 0 || s.RetryType == RetryDisabled || s.RetryType == RetryFailed && !failed || s.RetryType == RetryReturned && failed {
 		return 0
 	}
 	most := float64(max(s.RetryMin, s.RetryMax))
-	times := float64(max(1, q.attempts.failed.of(n)))
+	times := float64(max(1, q.deliveryCount(n)))
 	wait := float64(s.RetryMin) * times
 	if s.RetryMultiplier > 0 {
 		wait = float64(s.RetryMin) * math.Pow(s.RetryMultiplier, times-1)

@@ -11,20 +11,33 @@ import (
 	"leveret/queue"
 )
 
+// delivered is how many messages were delivered since the last forget, when the queue has come to rest.
+func (g *rig) delivered() int {
+	synctest.Wait()
+	g.outbox.Lock()
+	defer g.outbox.Unlock()
+	return len(g.journal.deliveries)
+}
+
+// forget empties the journal, and returns how many deliveries it had.
+func (g *rig) forget() int {
+	n := g.delivered()
+	g.outbox.Lock()
+	defer g.outbox.Unlock()
+	g.journal.deliveries = nil
+	return n
+}
+
 // retried gives a message back again and again, and measures how long in ms it waits each time.
 func retried(g *rig, r *receiver, o queue.Outcome, times int) (waits []int64) {
 	for range times {
-		synctest.Wait()
-		if len(g.journal.deliveries) == 0 {
+		if g.forget() == 0 {
 			return waits
 		}
-		g.journal.deliveries = nil
 		begun := time.Now()
 		g.settle(r, o, 1)
-		synctest.Wait()
-		for len(g.journal.deliveries) == 0 && time.Since(begun) < 10*time.Second {
+		for g.delivered() == 0 && time.Since(begun) < 10*time.Second {
 			ms(1)
-			synctest.Wait()
 		}
 		waits = append(waits, time.Since(begun).Milliseconds())
 	}
@@ -41,12 +54,12 @@ func TestRetryDelays(t *testing.T) {
 		want       string
 	}{
 		{"in proportion to failures", queue.RetryAll, queue.Requeue, 0, 35, "[10 20 30 35 35]"},
-		{"a return is no failure", queue.RetryAll, queue.Return, 0, 35, "[10 10 10 10 10]"},
+		{"in proportion to returns", queue.RetryAll, queue.Return, 0, 35, "[10 20 30 35 35]"},
 		{"exponential", queue.RetryFailed, queue.Requeue, 2, 100, "[10 20 40 80 100]"},
 		{"no maximum is the minimum", queue.RetryFailed, queue.Requeue, 2, -1, "[10 10 10 10 10]"},
 		{"failures alone", queue.RetryFailed, queue.Return, 0, 35, "[0 0 0 0 0]"},
 		{"returns alone", queue.RetryReturned, queue.Requeue, 0, 35, "[0 0 0 0 0]"},
-		{"returns", queue.RetryReturned, queue.Return, 0, 35, "[10 10 10 10 10]"},
+		{"exponential returns", queue.RetryReturned, queue.Return, 2, 100, "[10 20 40 80 100]"},
 		{"disabled", queue.RetryDisabled, queue.Requeue, 0, 35, "[0 0 0 0 0]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -61,6 +74,19 @@ func TestRetryDelays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where returns do not count, a message that is given back waits as if for the first time.
+func TestRetryDelayOfReturns(t *testing.T) {
+	timed(t, func(_ *queue.Options, s *queue.Settings) {
+		s.RetryType, s.RetryMin, s.RetryMax, s.CountReturns = queue.RetryAll, 10, 35, queue.CountFailed
+	}, func(t *testing.T, g *rig, _ *exit) {
+		r := g.start(queue.Consumer{Tag: "c"})
+		g.publish("m")
+		if got := fmt.Sprint(retried(g, r, queue.Return, 2), retried(g, r, queue.Requeue, 2), retried(g, r, queue.Return, 1)); got != "[10 10] [10 20] [20]" {
+			t.Errorf("waits %s ms", got)
+		}
+	})
 }
 
 func TestRetryJitter(t *testing.T) {
@@ -97,13 +123,10 @@ func TestRetryOfMany(t *testing.T) {
 		if s := g.Stats(); s.Pending != many || s.Ready != 0 || s.Unacked != 0 {
 			t.Fatalf("%d wait, %d are ready, %d unacked", s.Pending, s.Ready, s.Unacked)
 		}
-		g.outbox.Lock() // the timer that delivers was set before
-		g.journal.deliveries = nil
-		g.outbox.Unlock()
+		g.forget()
 		ms(100)
-		synctest.Wait()
-		if len(g.journal.deliveries) != many || g.Stats().Pending != 0 {
-			t.Errorf("%d were delivered, %d still wait", len(g.journal.deliveries), g.Stats().Pending)
+		if n := g.delivered(); n != many || g.Stats().Pending != 0 {
+			t.Errorf("%d were delivered, %d still wait", n, g.Stats().Pending)
 		}
 	})
 }
@@ -120,9 +143,9 @@ func TestRetryIsDropped(t *testing.T) {
 		if n, err := g.Purge(); n != 2 || err != nil {
 			t.Errorf("purged %d, %v", n, err)
 		}
-		g.journal.deliveries = nil
+		g.forget()
 		ms(200)
-		synctest.Wait()
+		g.delivered()
 		g.took("")
 		if s := g.Stats(); s.Pending != 0 || s.ReadyBytes != 0 || s.Purged != 3 {
 			t.Errorf("%d wait, %d bytes, %d purged", s.Pending, s.ReadyBytes, s.Purged)

@@ -3,6 +3,8 @@ package queue_test
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 // exit is a Forwarder that notes what leaves: when, in ms since its start, why, and the text.
 type exit struct {
+	mu    sync.Mutex
 	begun time.Time
 	left  []string
 	stays int // forwards that have to stay, first
@@ -21,6 +24,8 @@ type exit struct {
 func newExit() *exit { return &exit{begun: time.Now()} }
 
 func (x *exit) Forward(_ *queue.Queue, list []queue.Departure) func() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for i := range list {
 		if x.stays > 0 {
 			list[i].Stays = true
@@ -37,6 +42,8 @@ func (x *exit) Forward(_ *queue.Queue, list []queue.Departure) func() {
 func (x *exit) took(t *testing.T, want string) {
 	t.Helper()
 	synctest.Wait()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if got := strings.Join(x.left, " "); got != want {
 		t.Errorf("what has left is %q, want %q", got, want)
 	}
@@ -207,16 +214,16 @@ func TestExpires(t *testing.T) {
 }
 
 func TestExpiredIsTold(t *testing.T) {
-	told := 0
+	var told atomic.Int32
 	timed(t, func(o *queue.Options, s *queue.Settings) {
 		s.Expires = 10
-		o.Expired = func(*queue.Queue) { told++ }
+		o.Expired = func(*queue.Queue) { told.Add(1) }
 	}, func(t *testing.T, g *rig, _ *exit) {
 		ms(10)
 		synctest.Wait()
 	})
-	if told != 1 {
-		t.Errorf("told %d times", told)
+	if told.Load() != 1 {
+		t.Errorf("told %d times", told.Load())
 	}
 }
 

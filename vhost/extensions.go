@@ -89,7 +89,7 @@ func validateExtensions(r amqp.Resource, kind queueType, t amqp.Table) error {
 	return nil
 }
 
-// number checks for an integer or a float from least to most.
+// number checks for a number of any type from least to most.
 func number(least, most float64) func(amqp.Resource, string, any) error {
 	return func(r amqp.Resource, name string, value any) error {
 		if n, ok := numberOf(value); !ok || n < least || n > most {
@@ -99,16 +99,10 @@ func number(least, most float64) func(amqp.Resource, string, any) error {
 	}
 }
 
-// numberOf is the value of an integer or a float; NaN is none.
+// numberOf is the value of a number; NaN is none.
 func numberOf(value any) (float64, bool) {
-	switch v := value.(type) {
-	case float32:
-		return float64(v), v == v
-	case float64:
-		return v, v == v
-	}
-	n, ok := amqp.Integer(value)
-	return float64(n), ok
+	n, ok := amqp.Number(value)
+	return n, ok && n == n
 }
 
 func checkKeying(r amqp.Resource, name string, value any) error {

@@ -19,7 +19,7 @@ func TestExtensionArguments(t *testing.T) {
 		"x-delayed-retry-multiplier": {{int32(1), ""}, {1.5, ""}, {float32(1000), ""}, {0.5, `"expected number from 1 to 1000, got 0.5"`},
 			{int32(0), `"expected number from 1 to 1000, got 0"`}, {"2", `"expected number, got longstr"`},
 			{math.NaN(), `"expected number from 1 to 1000, got NaN"`}},
-		"x-delayed-retry-jitter": {{0.0, ""}, {int32(1), ""}, {1.1, `"expected number from 0 to 1, got 1.1"`}, {-0.5, `"expected number from 0 to 1, got -0.5"`},
+		"x-delayed-retry-jitter": {{0.0, ""}, {amqp.Decimal{Scale: 1, Value: 2}, ""}, {int32(1), ""}, {1.1, `"expected number from 0 to 1, got 1.1"`}, {-0.5, `"expected number from 0 to 1, got -0.5"`},
 			{nil, `"expected number, got void"`}},
 		"x-delivery-limit-counts": {{"failed", ""}, {"returns", ""}, {"all", "invalid_delivery_limit_counts"}, {true, "{unacceptable_type,bool}"}},
 		"x-dispatch":              {{"round-robin", ""}, {"least-unacked", ""}, {"random", "invalid_dispatch"}},

@@ -54,7 +54,7 @@ func TestSettings(t *testing.T) {
 			func(s *queue.Settings) { s.DeliveryLimit, s.CountReturns = 20, queue.CountEvery }},
 		{"what counts, by policy", classic, nil, definition{"delivery-limit-counts": "failed"}, func(s *queue.Settings) { s.CountReturns = queue.CountFailed }},
 		{"retry", classic, amqp.Table{wish("x-delayed-retry-type", "failed"), wish("x-delayed-retry-min", int32(10)),
-			wish("x-delayed-retry-multiplier", int32(2)), wish("x-delayed-retry-jitter", 0.5)},
+			wish("x-delayed-retry-multiplier", int32(2)), wish("x-delayed-retry-jitter", amqp.Decimal{Scale: 2, Value: 50})},
 			definition{"delayed-retry-type": "all", "delayed-retry-min": int64(5), "delayed-retry-max": int64(50), "delayed-retry-multiplier": 3.5},
 			func(s *queue.Settings) {
 				s.RetryType, s.RetryMin, s.RetryMax, s.RetryMultiplier, s.RetryJitter = queue.RetryAll, 5, 50, 2, 0.5

@@ -26,8 +26,16 @@ var clients = []string{amqp091Go, pika, amqplib}
 // programVariable names the program that the test binary is to run instead of the tests.
 const programVariable = "LEVERET_INTEROP_PROGRAM"
 
+// scripted are the clients whose programs are scripts. The tests of the queues' features run those alone: amqp091-go drives them itself.
+var scripted = []string{pika, amqplib}
+
 // eachClient runs a subtest a client, side by side.
-func eachClient(t *testing.T, run func(t *testing.T, client string)) {
+func eachClient(t *testing.T, run func(t *testing.T, client string)) { eachOf(t, clients, run) }
+
+// eachScripted runs a subtest a client with scripts, side by side.
+func eachScripted(t *testing.T, run func(t *testing.T, client string)) { eachOf(t, scripted, run) }
+
+func eachOf(t *testing.T, clients []string, run func(t *testing.T, client string)) {
 	t.Parallel()
 	for _, client := range clients {
 		t.Run(client, func(t *testing.T) {
@@ -61,8 +69,14 @@ type program struct {
 // start runs a client's program against the shared broker. After the URL it gets the arguments.
 func start(t *testing.T, client, name string, args ...string) *program {
 	t.Helper()
+	return shared.program(t, client, name, args...)
+}
+
+// program runs a client's program against this broker, as long as it lives.
+func (b *broker) program(t *testing.T, client, name string, args ...string) *program {
+	t.Helper()
 	p := &program{t: t, name: client + " " + name, lines: make(chan string, 1<<16)}
-	args = append([]string{shared.url()}, args...)
+	args = append([]string{b.url()}, args...)
 	switch client {
 	case amqp091Go:
 		p.cmd = exec.Command(os.Args[0], args...)

@@ -5,10 +5,10 @@ const amqplib = require('amqplib');
 const [, , url, ...args] = process.argv;
 
 /** Opens a connection; parameters are added to the URL's query. */
-function connect(parameters = {}) {
+function connect(parameters = {}, socketOptions = {}) {
   const wanted = new URL(url);
   for (const [name, value] of Object.entries(parameters)) wanted.searchParams.set(name, value);
-  return amqplib.connect(wanted.toString());
+  return amqplib.connect(wanted.toString(), socketOptions);
 }
 
 /** Consumes that many messages, acknowledged as they come, and stops. */
