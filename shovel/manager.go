@@ -157,13 +157,19 @@ func (m *Manager) finish(k key, value any) {
 	}
 }
 
-// List is all shovels, by virtual host and name.
+// List is all shovels that there are parameters of, by virtual host and name. One that has just come is starting, even if its worker is not there yet.
 func (m *Manager) List() []Status {
+	wanted := m.wanted()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	list := make([]Status, 0, len(m.workers))
-	for _, w := range m.workers {
-		list = append(list, w.current())
+	list := make([]Status, 0, len(wanted))
+	for k, value := range wanted {
+		if w := m.workers[k]; w != nil && reflect.DeepEqual(value, w.value) {
+			list = append(list, w.current())
+			continue
+		}
+		o, _ := parse(k.vhost, k.name, value) // what is wrong with it is the worker's to say
+		list = append(list, o.initial())
 	}
 	slices.SortFunc(list, func(a, b Status) int { return cmp.Or(cmp.Compare(a.VHost, b.VHost), cmp.Compare(a.Name, b.Name)) })
 	return list

@@ -117,6 +117,11 @@ func TestFollowsParameters(t *testing.T) {
 	_, err := r.VHost("/").ClearParameter(shovel.Component, "s")
 	r.must(err)
 	r.gone("s")
+	r.eventually("the last session's end", func() bool {
+		q, err := r.ch.QueueDeclarePassive("from", true, false, false, false, nil)
+		r.must(err)
+		return q.Consumers == 0
+	})
 	r.send("from", "c")
 	r.get("from")
 }
