@@ -15,8 +15,10 @@ const (
 
 // leaving is what is on its way out of the queue: neither ready nor unacked any more. Owned by whoever runs the queue.
 type leaving struct {
-	list    []Departure  // in memory
-	sets    [reasons]Set // those whose messages only the store has
+	list    []Departure     // in memory
+	sets    [reasons]Set    // those whose messages only the store has
+	read    [reasons]uint64 // those of a set below were read last
+	turn    int             // set that is read next
 	reading bool
 	blocked bool // some had to stay: nothing is tried before wait returns
 }
@@ -103,8 +105,10 @@ func (q *Queue) forward() {
 	if l == nil || q.closed || q.stopped {
 		return
 	}
-	for len(l.list) > 0 && !l.blocked {
-		q.forwardSome(l)
+	if !l.blocked {
+		for at := 0; at < len(l.list); {
+			at += q.forwardSome(l, at)
+		}
 	}
 	if l.blocked {
 		q.shed(l)
@@ -116,11 +120,11 @@ func (q *Queue) forward() {
 	}
 }
 
-// forwardSome hands over the first of the list.
-func (q *Queue) forwardSome(l *leaving) {
-	list := l.list[:min(len(l.list), forwardMost)]
+// forwardSome hands over some of the list, from a position on, and returns how many of them have to stay: others may go nevertheless.
+func (q *Queue) forwardSome(l *leaving, at int) (stayed int) {
+	list := l.list[at:min(len(l.list), at+forwardMost)]
 	wait := q.opts.Forwarder.Forward(q, list)
-	stay := l.list[:0]
+	stay := l.list[:at]
 	for i := range list {
 		d := &list[i]
 		if d.Stays && d.To != nil {
@@ -136,11 +140,12 @@ func (q *Queue) forwardSome(l *leaving) {
 		q.counted.DeadLettered[d.Reason]++
 		q.gone(d)
 	}
-	rest := append(stay, l.list[len(list):]...)
+	stayed = len(stay) - at
+	rest := append(stay, l.list[at+len(list):]...)
 	clear(l.list[len(rest):])
 	l.list = rest
-	if !l.blocked {
-		return
+	if stayed == 0 {
+		return 0
 	}
 	q.untended.Store(true) // the next Tend tries again
 	if wait != nil {
@@ -151,6 +156,7 @@ func (q *Queue) forwardSome(l *leaving) {
 			}
 		})
 	}
+	return stayed
 }
 
 // unblock makes the queue try again to forward what had to stay.

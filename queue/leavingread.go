@@ -2,17 +2,24 @@ package queue
 
 import "leveret/store"
 
-// readLeaving starts to read messages that are on their way out.
+// readLeaving starts to read messages that are on their way out, those behind the ones read last: if these have to stay, the others must not wait
+// for them.
 func (q *Queue) readLeaving(l *leaving) {
 	if l.reading || q.broken {
 		return
 	}
-	for r := range l.sets {
-		if l.sets[r].Len() == 0 {
+	for range l.sets {
+		r := l.turn
+		wanted := rangesFrom(&l.sets[r], l.read[r], leavingMost)
+		if len(wanted) == 0 { // the next time from the start, after those of other reasons
+			l.turn, l.read[r] = (l.turn+1)%len(l.sets), 0
+			wanted = rangesFrom(&l.sets[l.turn], l.read[l.turn], leavingMost)
+		}
+		if len(wanted) == 0 {
 			continue
 		}
 		l.reading = true
-		read := &leavingRead{reason: Reason(r), wanted: firstRanges(&l.sets[r], leavingMost)}
+		read := &leavingRead{reason: Reason(l.turn), wanted: wanted}
 		q.reads.Go(func() {
 			read.window, read.err = q.opts.Log.Read(q.store, read.wanted, leavingBytes)
 			if q.post(read) {
@@ -24,8 +31,11 @@ func (q *Queue) readLeaving(l *leaving) {
 }
 
 // firstRanges are the first numbers of a set, at most so many.
-func firstRanges(s *Set, most uint64) (ranges []store.Range) {
-	s.Each(0, func(r store.Range) bool {
+func firstRanges(s *Set, most uint64) []store.Range { return rangesFrom(s, 0, most) }
+
+// rangesFrom is firstRanges for the numbers not below one.
+func rangesFrom(s *Set, from, most uint64) (ranges []store.Range) {
+	s.Each(from, func(r store.Range) bool {
 		r.Last = r.First + min(r.Last-r.First, most-1)
 		most -= r.Last - r.First + 1
 		ranges = append(ranges, r)
@@ -53,6 +63,7 @@ func (r *leavingRead) run(q *Queue) {
 		q.untended.Store(true)
 		return
 	}
+	l.read[r.reason] = r.window.Next
 	set := &l.sets[r.reason]
 	if r.reason == Due {
 		q.sortByDue(r.window.Messages)
