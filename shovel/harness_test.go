@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"testing"
 	"time"
 
@@ -109,9 +110,7 @@ func (r *rig) send(queue string, bodies ...string) {
 func (r *rig) put(name string, fields map[string]any) {
 	r.t.Helper()
 	value := map[string]any{"src-uri": "amqp://", "dest-uri": "amqp:///%2F", "reconnect-delay": 0.01}
-	for k, v := range fields {
-		value[k] = v
-	}
+	maps.Copy(value, fields)
 	_, err := r.VHost("/").SetParameter(shovel.Component, name, value)
 	r.must(err)
 }
