@@ -160,7 +160,11 @@ func TestDrainUsesMemoryAgain(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	b.drain(messages)
 	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > messages*size/4 {
+	most := uint64(messages * size / 4)
+	if raceDetector { // it makes pools forget
+		most *= 2
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > most {
 		t.Errorf("%d bytes allocated for %d", n, messages*size)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package management_test
+
+const raceDetector = false
