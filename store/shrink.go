@@ -31,7 +31,8 @@ const (
 	shrunkName = rootName + ".new"
 )
 
-// sizes returns the bytes of the root file and those of its pages that are in use.
+// sizes returns the bytes of the root file and those of its pages that are in use. Its pages are taken to be the system's, as those of a new file are:
+// to ask would be a read beside the one that writes.
 func (r *root) sizes() (all, used int64) {
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -40,7 +41,7 @@ func (r *root) sizes() (all, used int64) {
 	r.swap.RLock()
 	defer r.swap.RUnlock()
 	st := r.db.Stats()
-	return info.Size(), info.Size() - int64(st.FreePageN+st.PendingPageN)*int64(r.db.Info().PageSize)
+	return info.Size(), info.Size() - int64(st.FreePageN+st.PendingPageN)*int64(os.Getpagesize())
 }
 
 // wasteful says whether the root file should be shrunk, if it can be with so many bytes copied.
