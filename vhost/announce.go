@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"leveret/amqp"
-	"leveret/queue"
-	"leveret/store"
 )
 
 // The exchanges on which the broker tells of what it does. Clients bind to them, and can't publish there.
@@ -40,45 +38,20 @@ func (v *VHost) Announce(exchange, key string, p *amqp.Properties, body []byte) 
 		return
 	}
 	amqp.Message(m).SetProperties(len(properties), &index, time.Now().UnixMilli())
-	var r Routing
-	r.Keys, r.Headers = [][]byte{amqp.Message(m).RoutingKey()}, index.Headers
-	v.Route(x, &r)
-	v.hand(m, r.Queues)
+	h := handovers.Get().(*handover)
+	h.vhost, h.index = v, index
+	r := &h.routing
+	r.Later, r.Forwarded = false, false
+	r.Keys, r.Headers = append(r.Keys[:0], amqp.Message(m).RoutingKey()), index.Headers
+	v.Route(x, r)
+	if len(r.Queues) > 0 {
+		h.add(m, nil, 0)
+		h.send(func(int) {}) // a queue that has no room for what the broker tells goes without
+	}
+	r.Headers = nil
+	h.vhost, h.index = nil, amqp.PropertyIndex{}
+	handovers.Put(h)
 }
 
 // maxKey is how long, in bytes, a routing key may be.
 const maxKey = 255
-
-// hand pushes one message to queues, by way of the log if it belongs there.
-func (v *VHost) hand(m amqp.Message, queues []*queue.Queue) {
-	var logged store.Batch
-	pairs := make([]int, len(queues)) // where each queue stands among the pairs of the log's record, -1 for nowhere
-	for i, q := range queues {
-		if pairs[i] = -1; !q.Logs(m) {
-			continue
-		}
-		if logged.Len() == 0 {
-			logged.Publish(m, 0)
-		}
-		pairs[i] = len(logged.Pairs())
-		logged.To(q.Options().ID)
-	}
-	push := func() {
-		for i, q := range queues {
-			b := queue.NewBatch()
-			b.Add(m, nil)
-			receipt := q.Push(b)
-			if receipt.Run {
-				go q.Run()
-			}
-			if pairs[i] >= 0 {
-				logged.Pairs()[pairs[i]].Seq = receipt.Place(0)
-			}
-		}
-	}
-	if logged.Len() > 0 {
-		v.opts.Store.Append(&logged, push)
-	} else {
-		push()
-	}
-}

@@ -32,8 +32,8 @@ type handoverTarget struct {
 // handoverPair ties a place in the log's batch to one in the queue's.
 type handoverPair struct{ index, position int }
 
-// build copies a message into the chunk, from its parts; each may be nil. It is complete, but for the head's times and flags, which the
-// caller fills in.
+// room returns empty memory for a message of about that size: the rest of the chunk, or memory of its own for a large one. The message is built by
+// appending to it, and then kept.
 func (h *handover) room(size int) []byte {
 	if h.chunk != nil && cap(h.chunk.Bytes)-len(h.chunk.Bytes) < size {
 		h.chunk.Retire()
