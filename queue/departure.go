@@ -35,6 +35,8 @@ type Departure struct {
 	To      *Destination // of a message that was Sent, else nil
 	// Stays is set by the Forwarder for a message that can't go yet.
 	Stays bool
+	// Lost is set by the Forwarder for a message that no queue took, for none is bound or all refused it: it counts as dropped.
+	Lost bool
 	// Unsure is set by the Forwarder for a message that may turn out to stay after the log was told of the others.
 	Unsure bool
 

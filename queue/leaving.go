@@ -137,7 +137,11 @@ func (q *Queue) forwardSome(l *leaving, at int) (stayed int) {
 			stay = append(stay, *d)
 			continue
 		}
-		q.counted.DeadLettered[d.Reason]++
+		if d.Lost {
+			q.counted.Dropped[d.Reason]++
+		} else {
+			q.counted.DeadLettered[d.Reason]++
+		}
 		q.gone(d)
 	}
 	stayed = len(stay) - at

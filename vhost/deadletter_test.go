@@ -357,6 +357,39 @@ func TestRefusedIsDeadLettered(t *testing.T) {
 	h.awaits(q, 1)
 }
 
+// A dead letter that nobody takes is counted as dropped; one that anybody takes is not.
+func TestLostDeadLettersAreCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		exchange, key string
+		dropped       uint64
+	}{
+		"taken":             {"", "open", 0},
+		"taken by one":      {"amq.fanout", "", 0},
+		"refused":           {"", "full", 1},
+		"no queue":          {"", "none", 1},
+		"no exchange":       {"none", "", 1},
+		"cut off as circle": {"", "q", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHost(t)
+			h.queue("open")
+			h.queue("full", args(arg("x-max-length", int32(0)), arg("x-overflow", "reject-publish")))
+			for _, bound := range []string{"open", "full"} {
+				if err := h.BindQueue(bound, "amq.fanout", "", nil, 0, vhost.Unrestricted{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			q := h.queue("q", deadTo(c.exchange, arg("x-dead-letter-routing-key", c.key), arg("x-message-ttl", int32(0))))
+			h.post(posted{key: "q"})
+			h.awaits(q, 0)
+			s := q.Stats()
+			if dropped, dead := s.Dropped[queue.Expired], s.DeadLettered[queue.Expired]; dropped != c.dropped || dead != 1-c.dropped {
+				t.Errorf("%d dropped, %d dead-lettered", dropped, dead)
+			}
+		})
+	}
+}
+
 // A persistent message moves from one queue to the other in one record of the log.
 func TestDeadLetterIsOneRecord(t *testing.T) {
 	h := newHost(t)

@@ -32,6 +32,7 @@ func (v *VHost) Forward(q *queue.Queue, list []queue.Departure) (wait func()) {
 	h.logged.Atomic = true
 	h.routing.Later, h.routing.Forwarded = false, false
 	f := forwarding{handover: h, source: q, settings: q.Settings(), now: time.Now().UnixMilli()}
+	h.taken = append(h.taken[:0], make([]int, len(list))...)
 	f.held = v.opts.Store.Alarm()
 	if !f.held && v.opts.Store.Pressure() {
 		f.held = true
@@ -51,9 +52,10 @@ func (v *VHost) Forward(q *queue.Queue, list []queue.Departure) (wait func()) {
 		h.logged.Reset()
 	}
 	h.send(func(id int) {
-		if f.settings.AtLeastOnce {
-			list[id].Stays = true
-		}
+		h.taken[id]--
+		d := &list[id]
+		d.Stays = d.Stays || f.settings.AtLeastOnce
+		d.Lost = h.taken[id] == 0 && !d.Stays
 	})
 	h.vhost = nil
 	handovers.Put(h)
@@ -75,7 +77,8 @@ type forwarding struct {
 // forward finds out where a message goes, and hands it over; or marks it as staying. One that goes nowhere is gone.
 func (f *forwarding) forward(d *queue.Departure, id int) {
 	if err := amqp.ScanProperties(d.Message.Properties(), &f.index); err != nil {
-		return // it was checked when it came
+		d.Lost = true // it was checked when it came
+		return
 	}
 	var m amqp.Message
 	var k *queue.Chunk
@@ -89,6 +92,7 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 	}
 	if m == nil || len(f.routing.Queues) == 0 {
 		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due || d.Reason == queue.Sent
+		d.Lost = !d.Stays
 		return
 	}
 	if f.pressed(d) {
@@ -99,6 +103,7 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 		return // a queue that looks for duplicates got the same message meanwhile
 	}
 	k = f.keep(m)
+	f.taken[id] = len(f.routing.Queues)
 	f.add(m, k, id)
 }
 

@@ -19,6 +19,7 @@ type handover struct {
 	targets []*handoverTarget
 	claims  dedup.Claims // the keys of the messages
 	runs    []*queue.Queue
+	taken   []int // by the caller's number of a message, how many queues it was given to and did not refuse it
 }
 
 // handoverTarget is what one queue gets.
