@@ -161,9 +161,15 @@ func (c *call) listUnacked() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	held := c.api.server.Unacked(q, n)
+	messages := make([]uint64, len(held))
+	for i := range held {
+		messages[i] = held[i].Seq
+	}
+	returned, failed := q.Attempts(messages)
 	list := []object{}
-	for _, u := range c.api.server.Unacked(q, n) {
-		list = append(list, showUnacked(&u))
+	for i := range held {
+		list = append(list, append(showUnacked(&held[i]), field{"returned", returned[i]}, field{"failed", failed[i]}))
 	}
 	return ok(list)
 }
