@@ -17,6 +17,7 @@ channel = connection.channel()
 channel.basic_publish("", "allowed-q", b"as myself", pika.BasicProperties(user_id="worker"))
 say("published as worker")
 try:
-    connection.process_data_events(time_limit=30)
+    while True:
+        connection.process_data_events(time_limit=30)
 except pika.exceptions.ConnectionClosedByBroker as end:
     say(end.reply_code, end.reply_text)
