@@ -50,7 +50,7 @@ func (s *sink) settle(q *queue.Queue, o queue.Outcome) {
 	}
 	all := queue.NewSettlement(&s.consumer, o)
 	s.settles++
-	all.Timed(s.settles) // as a channel's clock: another time at each settlement
+	all.Timed(1 + s.settles/1000) // as a channel's clock, in ms
 	for _, seq := range s.toAck {
 		all.AddTimed(seq, 1)
 	}

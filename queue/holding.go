@@ -12,27 +12,17 @@ type holding struct {
 	again  Set // those that had been delivered before
 }
 
-// unackedBodies is how many bytes the bodies of the unacked messages have, about; persistent is those of messages that the log has.
-func (q *Queue) unackedBodies() (all, persistent int64) {
+// unackedBodies is how many bytes the bodies of the unacked messages have, about; lent is those of messages that the store has.
+func (q *Queue) unackedBodies() (all, lent int64) {
 	if q.unacked == 0 {
 		return 0, 0
 	}
-	lent := q.lent.Len()
-	if lent > 0 {
-		persistent = int64(max(0, q.lentBytes-lent*(entryOverhead+q.holding.around)))
+	out := q.lent.Len()
+	if out > 0 {
+		lent = int64(max(0, q.lentBytes-out*(entryOverhead+q.holding.around)))
 	}
-	here := int64(max(0, q.holding.bytes-(q.unacked-lent)*q.holding.around))
-	return here + persistent, persistent
-}
-
-// persistent is how many messages survive a restart, ready and unacked, and the bytes of their bodies, about. Transient ones that were put aside
-// count as persistent ones do.
-func (q *Queue) persistent() (count int, bodies int64) {
-	if !q.logging {
-		return 0, 0
-	}
-	_, bodies = q.unackedBodies()
-	return q.ready() - q.loose.count + q.lent.Len(), q.bodies() - q.loose.bodies + bodies
+	here := int64(max(0, q.holding.bytes-(q.unacked-out)*q.holding.around))
+	return here + lent, lent
 }
 
 // look notes how much of a message is not its body.

@@ -118,14 +118,16 @@ func (q *Queue) publishStats() {
 	}
 }
 
-// publishWeights makes visible how much of the queue is unacked, and how much is persistent.
+// publishWeights makes visible how much of the queue is unacked, and how much is persistent. Transient messages of a durable queue that were put aside
+// count as persistent ones do.
 func (q *Queue) publishWeights() {
 	s := &q.stats
-	unacked, _ := q.unackedBodies()
-	count, bodies := q.persistent()
+	unacked, lent := q.unackedBodies()
 	setInt(&s.unackedBodies, unacked)
-	setInt(&s.persistent, int64(count))
-	setInt(&s.persistentBodies, bodies)
+	if q.logging {
+		setInt(&s.persistent, int64(q.ready()-q.loose.count+q.lent.Len()))
+		setInt(&s.persistentBodies, q.bodies()-q.loose.bodies+lent)
+	}
 }
 
 // departed counts messages that have left, by reason.
