@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -138,4 +139,38 @@ func TestWeights(t *testing.T) {
 	weights(20, 0, 0)
 	g.settle(r, queue.Ack, 2, 4)
 	weights(0, 0, 0)
+}
+
+// Who asks for the past of what a client holds is told how often it came back, even where the queue does not count that.
+func TestHeld(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options queue.Options
+		want    queue.Held
+	}{
+		{"classic", queue.Options{}, queue.Held{Redelivered: true, Acquired: 1}},
+		{"quorum", queue.Options{Quorum: true, Durable: true}, queue.Held{Redelivered: true, Acquired: 2, Failed: 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newRig(t, c.options)
+			r := g.start(queue.Consumer{})
+			g.publish("1", "2")
+			g.settle(r, queue.Requeue, 1)
+			g.settle(r, queue.Requeue, 1)
+			held, err := g.Held([]uint64{1, 2})
+			if err != nil || len(held) != 2 || held[0] != c.want || held[1] != (queue.Held{}) {
+				t.Errorf("held %+v, %v, want %+v", held, err, c.want)
+			}
+			g.settle(r, queue.Ack, 1)
+			if held, err := g.Held([]uint64{1}); err != nil || held[0] != (queue.Held{}) {
+				t.Errorf("after the ack: %+v, %v", held, err)
+			}
+			if _, err := g.Delete(false, false); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.Held([]uint64{2}); !errors.Is(err, queue.ErrClosed) {
+				t.Errorf("a deleted queue says %v", err)
+			}
+		})
+	}
 }

@@ -2,13 +2,12 @@ package queue
 
 import "sync/atomic"
 
-// tries counts what became of the deliveries to a consumer of messages that nobody had got before. Messages that were given back without blame are not
-// counted. Written by whoever runs the queue, read by anyone; atomic.
+// tries counts what became of the deliveries to a consumer of messages that nobody had got before. Written by whoever runs the queue, read by anyone; atomic.
 type tries struct{ acked, failed uint64 }
 
 func (t *tries) count(o Outcome, n uint64) {
 	switch {
-	case n == 0 || o == Return:
+	case n == 0:
 	case o == Ack:
 		atomic.StoreUint64(&t.acked, t.acked+n)
 	default:
@@ -16,7 +15,7 @@ func (t *tries) count(o Outcome, n uint64) {
 	}
 }
 
-// FirstTries returns how many messages that nobody had got before the consumer acked, and how many it rejected or put back. Any goroutine may call it.
+// FirstTries returns how many messages that nobody had got before the consumer acked, and how many it rejected, or came back from it. Any goroutine may call it.
 func (c *Consumer) FirstTries() (acked, failed uint64) {
 	return atomic.LoadUint64(&c.tries.acked), atomic.LoadUint64(&c.tries.failed)
 }
