@@ -58,6 +58,7 @@ type connection struct {
 	broken    bool        // the input is no sequence of frames any more
 	deadline  *time.Timer // closes the socket when the handshake, or the end, takes too long
 	heart     heartbeat
+	expiry    *time.Timer // ends the connection with its user's token; nil: there is none
 	user      *auth.User
 	rights    *auth.Rights
 	vhost     *vhost.VHost
@@ -130,6 +131,9 @@ func (c *connection) serve() {
 	err := c.read()
 	c.deadline.Stop()
 	c.heart.stop()
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
 	c.out.endWatch()
 	c.teardown()
 	c.giveRoom()
