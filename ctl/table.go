@@ -10,12 +10,12 @@ import (
 )
 
 // Table is text in columns. Columns are as wide as they have to be and two blanks apart; where they are too wide for the terminal
-// the widest give way, and what is cut off ends in an ellipsis.
+// the widest give way, and an ellipsis stands for the middle of what is cut: names that begin alike often differ at the end.
 type Table struct {
 	Header []string // none: no header line
 	Rows   [][]string
 	Right  []bool // columns of numbers stand at the right
-	Spare  []bool // columns that are left out, from the last on, before others are cut
+	Spare  []bool // columns that are left out before others are cut: those with nothing in them, then the others from the last on
 	Width  int    // of the terminal in characters, 0: any
 }
 
@@ -80,10 +80,12 @@ func (t *Table) widths() []int {
 	for _, width := range widths {
 		total += width + len(gap)
 	}
-	for i := min(len(t.Spare), len(widths)) - 1; i >= 0 && total > t.Width; i-- {
-		if t.Spare[i] {
-			total -= widths[i] + len(gap)
-			widths[i] = -1
+	for _, any := range []bool{false, true} {
+		for i := min(len(t.Spare), len(widths)) - 1; i >= 0 && total > t.Width; i-- {
+			if t.Spare[i] && widths[i] >= 0 && (any || t.empty(i)) {
+				total -= widths[i] + len(gap)
+				widths[i] = -1
+			}
 		}
 	}
 	for ; total > t.Width; total-- {
@@ -96,6 +98,11 @@ func (t *Table) widths() []int {
 	return widths
 }
 
+// empty tells whether a column has nothing in it.
+func (t *Table) empty(column int) bool {
+	return !slices.ContainsFunc(t.Rows, func(row []string) bool { return column < len(row) && row[column] != "" })
+}
+
 // plain makes one line of a cell that no terminal takes for a command: names can hold any bytes.
 func plain(cell string) string {
 	return strings.Map(func(r rune) rune {
@@ -106,7 +113,7 @@ func plain(cell string) string {
 	}, cell)
 }
 
-// cut shortens a cell to a width.
+// cut shortens a cell to a width: two thirds of what remains are of its begin.
 func cut(cell string, width int) string {
 	if utf8.RuneCountInString(cell) <= width {
 		return cell
@@ -114,5 +121,7 @@ func cut(cell string, width int) string {
 	if width < 1 {
 		return ""
 	}
-	return string([]rune(cell)[:width-1]) + "…"
+	all := []rune(cell)
+	tail := (width - 1) / 3
+	return string(all[:width-1-tail]) + "…" + string(all[len(all)-tail:])
 }

@@ -29,10 +29,12 @@ func TestTable(t *testing.T) {
 		{"aligned", ctl.Table{Header: []string{"NAME", "READY"}, Rows: rows, Right: []bool{false, true}},
 			"NAME                        READY\njobs                           12\na queue with a long name  1234567\nshort\n"},
 		{"cut to fit", ctl.Table{Header: []string{"NAME", "READY"}, Rows: rows, Right: []bool{false, true}, Width: 24},
-			"NAME               READY\njobs                  12\na queue with a…  1234567\nshort\n"},
-		{"no further than it is readable", ctl.Table{Rows: rows, Width: 4}, "jobs      12\na queue…  1234567\nshort\n"},
+			"NAME               READY\njobs                  12\na queue wi…name  1234567\nshort\n"},
+		{"no further than it is readable", ctl.Table{Rows: rows, Width: 4}, "jobs      12\na que…me  1234567\nshort\n"},
 		{"what is spare goes first", ctl.Table{Header: []string{"NAME", "POLICY", "READY"}, Rows: [][]string{{"a long name", "short", "7"}}, Spare: []bool{false, true}, Width: 20},
 			"NAME         READY\na long name  7\n"},
+		{"what is spare and empty goes before what is not", ctl.Table{Header: []string{"A", "EMPTY", "B"}, Rows: [][]string{{"a", "", "b"}, {"x"}}, Spare: []bool{false, true, true}, Width: 6},
+			"A  B\na  b\nx\n"},
 		{"what is spare stays where it fits", ctl.Table{Rows: [][]string{{"name", "x", "7"}}, Spare: []bool{true, true}, Width: 10}, "name  x  7\n"},
 		{"no header", ctl.Table{Rows: [][]string{{"a", "b"}}}, "a  b\n"},
 		{"nothing", ctl.Table{}, ""},
@@ -69,10 +71,10 @@ func TestTableFits(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	var o ctl.Object
-	if err := ctl.Decode([]byte(`{"a":{"b":{"rate":1.50}},"n":7,"t":true,"list":["x",1],"o":{"z":1,"y":"v"},"none":null,"a.b":"own","big":12345678901234567890}`), &o); err != nil {
+	if err := ctl.Decode([]byte(`{"a":{"b":{"rate":1.50}},"n":7,"t":true,"list":["x",1],"o":{"z":1,"y":"v"},"deep":[{"k":["p","q"]},2],"headers":{"h":{"t":"a"}},"none":null,"a.b":"own","big":12345678901234567890}`), &o); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"a.b.rate": "1.50", "n": "7", "t": "true", "list": "x, 1", "o": "y=v, z=1", "none": "", "a.b": "own", "a.c": "", "n.x": "",
+	for path, want := range map[string]string{"a.b.rate": "1.50", "n": "7", "t": "true", "list": "x, 1", "o": "y=v, z=1", "deep": "{k=[p, q]}, 2", "headers": "h={t=a}", "none": "", "a.b": "own", "a.c": "", "n.x": "",
 		"big": "12345678901234567890"} {
 		if got := o.Text(path); got != want {
 			t.Errorf("%s is %q, want %q", path, got, want)

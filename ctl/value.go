@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -29,7 +31,8 @@ func (o Object) At(path string) any {
 // Text is the value at a path as it stands in a table.
 func (o Object) Text(path string) string { return Text(o.At(path)) }
 
-// Text shows a JSON value in a cell: objects as key=value, lists with commas, what is missing as nothing.
+// Text shows a JSON value in a cell: objects as key=value, lists with commas, what is missing as nothing. What stands inside of others has brackets,
+// so that it can be told where it ends.
 func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -45,17 +48,28 @@ func Text(v any) string {
 	case []any:
 		parts := make([]string, len(v))
 		for i, item := range v {
-			parts[i] = Text(item)
+			parts[i] = nested(item)
 		}
 		return strings.Join(parts, ", ")
 	case map[string]any:
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, name+"="+Text(v[name]))
+			parts = append(parts, name+"="+nested(v[name]))
 		}
 		return strings.Join(parts, ", ")
 	}
 	return fmt.Sprint(v)
+}
+
+// nested is the text of a value inside of another.
+func nested(v any) string {
+	switch v.(type) {
+	case []any:
+		return "[" + Text(v) + "]"
+	case map[string]any:
+		return "{" + Text(v) + "}"
+	}
+	return Text(v)
 }
 
 // Number is the value at a path as a number, 0 if it is none.
@@ -93,3 +107,17 @@ func Bytes(n float64) string {
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", n), ".0") + " TiB"
 }
+
+// ParseBytes reads a number of bytes with a unit: 1GB, 512MiB, 1000.
+func ParseBytes(given string) (int64, error) {
+	digits := strings.TrimRight(given, "kKMGTiBb")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit, known := byteUnits[strings.ToUpper(strings.TrimPrefix(given, digits))]
+	if err != nil || !known || n < 0 || n > math.MaxInt64/unit {
+		return 0, &UsageError{Text: given + " is no number of bytes, such as 1000000, 512MiB or 2GB"}
+	}
+	return n * unit, nil
+}
+
+var byteUnits = map[string]int64{"": 1, "B": 1, "K": 1 << 10, "KIB": 1 << 10, "KB": 1000, "M": 1 << 20, "MIB": 1 << 20, "MB": 1_000_000,
+	"G": 1 << 30, "GIB": 1 << 30, "GB": 1_000_000_000, "T": 1 << 40, "TIB": 1 << 40, "TB": 1_000_000_000_000}

@@ -130,7 +130,7 @@ func (d *dialogue) finish() {
 var volatile = map[string]bool{
 	"uptime": true, "os_pid": true, "processors": true, "mem_used": true, "fd_used": true, "fd_total": true, "proc_used": true, "disk_free": true,
 	"erlang_version": true, "erlang_full_version": true, "gc_num": true, "gc_bytes_reclaimed": true, "rate": true, "password_hash": true,
-	"memory": true, "exchanges": true, "total_count": true, "time": true, "published": true, "oldest_ready_age": true, "age": true, "timestamp": true, "sample": true, "ok": true, "message_bytes": true, "message_bytes_ready": true,
+	"memory": true, "exchanges": true, "total_count": true, "time": true, "published": true, "due": true, "oldest_ready_age": true, "age": true, "timestamp": true, "sample": true, "ok": true, "message_bytes": true, "message_bytes_ready": true,
 	"message_bytes_ram": true, "auth_attempts": true, "auth_attempts_failed": true, "auth_attempts_succeeded": true,
 	"io_write_count": true, "io_write_bytes": true, "io_sync_count": true, "io_read_count": true, "msg_store_write_count": true,
 }

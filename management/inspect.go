@@ -1,7 +1,6 @@
 package management
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -106,7 +105,7 @@ func (c *call) peekDelayed() (reply, error) {
 // peekWith looks at messages until it has as many as the client wants, or has looked at so many that the client should ask again: the cursor says
 // where to go on, null when there is nothing more.
 func (c *call) peekWith(look func(q *queue.Queue, from uint64, skip, limit int) ([]queue.Peeked, uint64, error)) (reply, error) {
-	q, err := c.readableQueue()
+	q, err := c.inspectedQueue()
 	if err != nil {
 		return reply{}, err
 	}
@@ -129,7 +128,7 @@ func (c *call) peekWith(look func(q *queue.Queue, from uint64, skip, limit int) 
 		for i := range found {
 			examined++
 			if r.wants(found[i].Message) {
-				messages = append(messages, showPeeked(&found[i], r.truncate))
+				messages = append(messages, showPeeked(q, &found[i], r.truncate))
 			}
 			if len(messages) == r.count && i+1 < len(found) {
 				next = found[i+1].Seq
@@ -159,12 +158,15 @@ func gone(err error) error {
 	return err
 }
 
-func showPeeked(p *queue.Peeked, truncate int) object {
+func showPeeked(q *queue.Queue, p *queue.Peeked, truncate int) object {
 	body := p.Message.Body()
 	o := object{
 		{"message", p.Seq}, {"redelivered", p.Redelivered}, {"returned", p.Acquired}, {"failed", p.Failed},
 		{"published", p.Message.Published()}, {"exchange", string(p.Message.Exchange())}, {"routing_key", string(p.Message.RoutingKey())},
 		{"payload_bytes", len(body)}, {"properties", messageProperties(p.Message)},
+	}
+	if q.Delayed() {
+		o.add("due", p.Due())
 	}
 	if truncate >= 0 && truncate < len(body) {
 		body = body[:truncate]
@@ -181,8 +183,18 @@ func (c *call) readableQueue() (*queue.Queue, error) {
 	return c.readable(name)
 }
 
+// inspectedQueue is the queue of the path, if the user may read from it, in which somebody looks for single messages: those of a delayed exchange and
+// of another's exclusive queue can be seen and removed too.
+func (c *call) inspectedQueue() (*queue.Queue, error) {
+	q, err := c.namedQueue()
+	if err != nil {
+		return nil, err
+	}
+	return q, c.rights().Read(amqp.QueueResource, q.Name())
+}
+
 func (c *call) discard() (reply, error) {
-	q, err := c.readableQueue()
+	q, err := c.inspectedQueue()
 	if err != nil {
 		return reply{}, err
 	}
@@ -212,6 +224,10 @@ func (c *call) setPaused(on bool) (reply, error) {
 	if err := q.Pause(on); err != nil {
 		return reply{}, gone(err)
 	}
-	c.audit(fmt.Sprintf("queue.paused.%t", on), "vhost", c.vhost.Name(), "name", q.Name())
+	act := "queue.resumed"
+	if on {
+		act = "queue.paused"
+	}
+	c.audit(act, "vhost", c.vhost.Name(), "name", q.Name())
 	return noContent()
 }

@@ -39,19 +39,7 @@ var queueRoutes = []route{
 }
 
 // findQueue returns a queue, nil if there is none. It looks at no rights.
-func findQueue(v *vhost.VHost, name string) *queue.Queue {
-	q, err := v.Queue(name, nobody)
-	var e *amqp.Error
-	if q == nil && errors.As(err, &e) && e.Code == amqp.CodeResourceLocked {
-		v.Queues(func(other *queue.Queue) bool { // one that a connection has for itself
-			if other.Name() == name {
-				q = other
-			}
-			return q == nil
-		})
-	}
-	return q
-}
+func findQueue(v *vhost.VHost, name string) *queue.Queue { return v.AnyQueue(name) }
 
 func (c *call) listQueues() (reply, error)   { return c.queues(reduced) }
 func (c *call) listDetailed() (reply, error) { return c.queues(detailed) }

@@ -25,6 +25,9 @@ type Peeked struct {
 	Failed      int // and times that its delivery had failed
 }
 
+// Due is when a message of a queue of delayed ones is due, in Unix milliseconds.
+func (p *Peeked) Due() int64 { return dueByHeaders(p.Message) }
+
 // Peek returns ready messages by ascending number, which is the order of their coming: those from a number on, skip of them left out, at most limit and
 // PeekMost. next is where to go on, 0 when there are no more. Nothing about the messages changes. It reads from the disk what is there,
 // on the caller's goroutine.

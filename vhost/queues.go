@@ -210,6 +210,10 @@ func (v *VHost) Queue(name string, owner Owner) (*queue.Queue, error) {
 // HasQueue reports whether there is a queue of that name, whoever may use it.
 func (v *VHost) HasQueue(name string) bool { return v.queueNamed(name) != nil }
 
+// AnyQueue finds a queue whoever may use it: another's exclusive one and that of an exchange's delayed messages too. It is for those who look and
+// do not use; nil: there is none.
+func (v *VHost) AnyQueue(name string) *queue.Queue { return v.queueNamed(name) }
+
 // queueNamed finds a queue that is there and has not closed itself, else nil.
 func (v *VHost) queueNamed(name string) *queue.Queue {
 	e := v.queues.find(name)

@@ -81,7 +81,7 @@ func TestCtlWalk(t *testing.T) {
 		{"explain jobs -V v", "short", 0},
 		{"pause jobs -V v", "paused", 0},
 		{"resume jobs -V v", "resumed", 0},
-		{"replay jobs --dry-run -V v", "without_home", 0},
+		{"replay jobs --dry-run -V v", "0 of 2 messages would be sent; 2 more have no queue to go back to", 0},
 		{"list queues -V v", "jobs  classic      2        0          0  short", 0},
 		{"list queues --columns name,messages --json", "\"messages\"", 0},
 		{"list exchanges -V v", "orders", 0},

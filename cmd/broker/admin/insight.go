@@ -1,23 +1,24 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
 	"leveret/ctl"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // What no other broker's tools can: see who holds what, look at messages without touching them, and send dead letters back. The API has it below a queue's path.
 
 // insight are the commands that work on one queue.
 func (s *session) insight() []*cobra.Command {
-	return []*cobra.Command{s.peekCommand(), s.unackedCommand(), s.replayCommand(), s.switchCommand("pause", "Stop deliveries of a queue; publishing goes on"),
-		s.switchCommand("resume", "Deliver again"), s.policyCommand()}
+	return []*cobra.Command{s.peekCommand(), s.delayedCommand(), s.unackedCommand(), s.replayCommand(),
+		s.switchCommand("pause", "Stop deliveries of a queue; publishing goes on"), s.switchCommand("resume", "Deliver again"), s.explainCommand()}
 }
 
 // onQueue makes a command whose argument, or flag, is a queue.
@@ -32,6 +33,7 @@ func (s *session) onQueue(use, short string, run func(cmd *cobra.Command, path s
 			}
 			return run(cmd, ctl.Path("queues", s.vhost, name))
 		},
+		ValidArgsFunction: s.completeFirst(s.queueNames),
 	}
 	cmd.Flags().StringVar(&queue, "queue", "", "the queue")
 	return cmd
@@ -75,49 +77,80 @@ func (s *session) page(cmd *cobra.Command, page ctl.Object, columns []column) er
 	return nil
 }
 
+// peekOptions say which messages one wants to look at.
+type peekOptions struct {
+	count   int
+	cursor  string
+	headers []string
+}
+
+func (o *peekOptions) addFlags(flags *pflag.FlagSet) {
+	flags.IntVarP(&o.count, "count", "c", 10, "how many at most")
+	flags.StringVar(&o.cursor, "cursor", "", "where the last look ended")
+	flags.StringArrayVar(&o.headers, "header", nil, "only those with this header, NAME=VALUE")
+}
+
+// query is what the API takes.
+func (o *peekOptions) query() (url.Values, error) {
+	query := url.Values{"count": {strconv.Itoa(o.count)}}
+	if o.cursor != "" {
+		query.Set("cursor", o.cursor)
+	}
+	for _, h := range o.headers {
+		name, value, ok := strings.Cut(h, "=")
+		if !ok {
+			return nil, &ctl.UsageError{Text: "--header is NAME=VALUE, not " + h}
+		}
+		query.Set("header."+name, value)
+	}
+	return query, nil
+}
+
+// peekAt lists messages.
+func (s *session) peekAt(cmd *cobra.Command, path string, o *peekOptions, columns []column) error {
+	query, err := o.query()
+	if err != nil {
+		return err
+	}
+	if f := cmd.Flags().Lookup("offset"); f != nil && f.Changed {
+		query.Set("offset", f.Value.String())
+	}
+	return s.listed(cmd, path+"?"+query.Encode(), columns)
+}
+
+// peekColumns are what a terminal has room for of a message that is ready.
+var peekColumns = []column{{"message", "message"}, {"(age)", "published|since"}, {"exchange", "exchange"}, {"routing key", "routing_key"},
+	{"(redelivered)", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
+
 func (s *session) peekCommand() *cobra.Command {
-	var offset, count int
-	var cursor string
-	var headers []string
+	var o peekOptions
 	cmd := s.onQueue("peek", "Look at messages of a queue without touching them", func(cmd *cobra.Command, path string) error {
-		query := url.Values{"offset": {strconv.Itoa(offset)}, "count": {strconv.Itoa(count)}}
-		if cursor != "" {
-			query.Set("cursor", cursor)
-		}
-		for _, h := range headers {
-			name, value, ok := strings.Cut(h, "=")
-			if !ok {
-				return &ctl.UsageError{Text: "--header is NAME=VALUE, not " + h}
-			}
-			query.Set("header."+name, value)
-		}
-		return s.listed(cmd, path+"/messages?"+query.Encode(), slices.Concat([]column{{"message", "message"}}, messageColumns))
+		return s.peekAt(cmd, path+"/messages", &o, peekColumns)
 	})
-	cmd.Flags().IntVar(&offset, "offset", 0, "how many to pass over")
-	cmd.Flags().IntVarP(&count, "count", "c", 10, "how many at most")
-	cmd.Flags().StringVar(&cursor, "cursor", "", "where the last look ended")
-	cmd.Flags().StringSliceVar(&headers, "header", nil, "only those with this header, NAME=VALUE")
+	cmd.Long = "Look at messages of a queue without touching them: they keep their order, their flags, and their place. At most 10,000 are examined;\n" +
+		"--cursor goes on where the last look ended."
+	cmd.Example = "  broker ctl peek jobs --count 5\n  broker ctl peek jobs --header tenant=acme --json"
+	cmd.Flags().Int("offset", 0, "how many to pass over")
+	o.addFlags(cmd.Flags())
 	return cmd
 }
 
-func (s *session) unackedCommand() *cobra.Command {
-	return s.onQueue("unacked", "Tell who holds messages of a queue", func(cmd *cobra.Command, path string) error {
-		return s.listed(cmd, path+"/unacked", []column{{"message", "message"}, {"consumer", "consumer_tag"}, {"connection", "connection_name"}, {"channel", "channel_number"}, {"user", "user"}, {"age ms", "age"}})
-	})
-}
+// unackedColumns are who holds a message, and for how long.
+var unackedColumns = []column{{"message", "message"}, {"consumer", "consumer_tag"}, {"connection", "connection_name"}, {"channel", "channel_number"},
+	{"user", "user"}, {"held for", "age|ms"}, {"(came back)", "returned|some"}}
 
-func (s *session) policyCommand() *cobra.Command {
-	return s.onQueue("explain", "Tell which policy applies to a queue, and why others don't", func(cmd *cobra.Command, path string) error {
-		var answer ctl.Object
-		raw, err := s.get(cmd.Context(), path+"/policy", &answer)
-		if err != nil {
-			return err
+func (s *session) unackedCommand() *cobra.Command {
+	cmd := s.onQueue("unacked", "Tell who holds messages of a queue, and for how long", func(cmd *cobra.Command, path string) error {
+		if n := cmd.Flags().Lookup("count"); n.Changed {
+			path += "/unacked?count=" + n.Value.String()
+		} else {
+			path += "/unacked"
 		}
-		if s.json {
-			return printJSON(cmd.OutOrStdout(), raw)
-		}
-		return s.print(cmd.OutOrStdout(), properties(answer))
+		return s.listed(cmd, path, unackedColumns)
 	})
+	cmd.Long = "Tell who holds messages of a queue, and for how long. `broker ctl requeue` takes them back, one by one or all of a consumer's."
+	cmd.Flags().IntP("count", "c", 1000, "how many at most")
+	return cmd
 }
 
 // switchCommand pauses or resumes a queue.
@@ -128,6 +161,19 @@ func (s *session) switchCommand(verb, short string) *cobra.Command {
 		}
 		return s.say(cmd, "%sd", verb)
 	})
+}
+
+// replayed tells what a replay did, or would do.
+func replayed(answer ctl.Object) string {
+	done := "were sent"
+	if answer["dry_run"] == true {
+		done = "would be sent"
+	}
+	text := fmt.Sprintf("%s of %s messages %s", answer.Text("sent"), answer.Text("examined"), done)
+	if answer.Number("without_home") > 0 {
+		text += fmt.Sprintf("; %s more have no queue to go back to", answer.Text("without_home"))
+	}
+	return text
 }
 
 func (s *session) replayCommand() *cobra.Command {
@@ -157,8 +203,12 @@ func (s *session) replayCommand() *cobra.Command {
 		if err := ctl.Decode(raw, &answer); err != nil {
 			return err
 		}
-		return s.print(cmd.OutOrStdout(), properties(answer))
+		return s.say(cmd, "%s", replayed(answer))
 	})
+	cmd.Long = "Send a queue's messages, dead letters as a rule, back to the queue that each died in, or to an exchange. A message leaves the queue when it\n" +
+		"has got where it goes. What comes in meanwhile is not looked at."
+	cmd.Example = "  broker ctl replay jobs.dead --dry-run\n  broker ctl replay jobs.dead --headers '{\"tenant\": \"acme\"}' --rate 100\n" +
+		"  broker ctl replay jobs.dead --exchange amq.default --routing-key jobs.new"
 	v.addFlags(cmd.Flags(), fields)
 	return cmd
 }

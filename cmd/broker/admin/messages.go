@@ -64,13 +64,14 @@ func (s *session) publish(cmd *cobra.Command, v values, properties field) error 
 }
 
 // messageColumns are what a terminal has room for of a message.
-var messageColumns = []column{{"exchange", "exchange"}, {"routing key", "routing_key"}, {"redelivered", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
+var messageColumns = []column{{"exchange", "exchange"}, {"routing key", "routing_key"}, {"(redelivered)", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
 
 func (s *session) getCommand() *cobra.Command {
 	queue, count, mode := "", 1, ""
 	cmd := &cobra.Command{
 		Use: "messages [QUEUE]", Aliases: []string{"message"}, Short: "Get messages from the head of a queue", Args: usage(cobra.MaximumNArgs(1)),
-		Long: "Get messages from the head of a queue. They go back to it, redelivered, unless --ack-mode says otherwise; `broker ctl peek` looks at them\nwithout touching them.",
+		ValidArgsFunction: s.completeFirst(s.queueNames),
+		Long:              "Get messages from the head of a queue. They go back to it, redelivered, unless --ack-mode says otherwise; `broker ctl peek` looks at them\nwithout touching them.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := oneOf(queue, args)
 			if err != nil {
@@ -116,6 +117,7 @@ func (s *session) purgeCommand() *cobra.Command {
 	queue := ""
 	cmd := &cobra.Command{
 		Use: "queue [NAME]", Aliases: []string{"queues"}, Short: "Drop the ready messages of a queue", Args: usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: s.completeFirst(s.queueNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := oneOf(queue, args)
 			if err != nil {
@@ -135,6 +137,7 @@ func (s *session) closeCommand() *cobra.Command {
 	name, user := "", ""
 	one := &cobra.Command{
 		Use: "connection [NAME]", Aliases: []string{"connections"}, Short: "Close a connection by its name", Args: usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: s.completeFirst(func(cmd *cobra.Command) []string { return s.fieldOfAll(cmd, "/connections", "name") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				name = args[0]
@@ -151,6 +154,7 @@ func (s *session) closeCommand() *cobra.Command {
 	one.Flags().StringVar(&name, "name", "", "the connection")
 	all := &cobra.Command{
 		Use: "user_connections [USER]", Aliases: []string{"user-connections"}, Short: "Close all connections of a user", Args: usage(cobra.MaximumNArgs(1)),
+		ValidArgsFunction: s.completeFirst(func(cmd *cobra.Command) []string { return s.fieldOfAll(cmd, "/users", "name") }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				user = args[0]

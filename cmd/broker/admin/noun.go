@@ -19,12 +19,10 @@ type noun struct {
 	columns      []column // of the table
 	fields       []field  // what identifies and describes one; those in the path of the item come first
 	readOnly     bool     // the API does not make or delete them
+	ofVHost      bool     // they belong to virtual hosts, and the path of the list has no place for one
 	query        []field  // of deletions
 	complete     func(body map[string]any)
 }
-
-// column is a column of a table and the path of its value in the object. A title in parentheses is left out where there is no room.
-type column struct{ title, path string }
 
 // field is one flag of a command and what it becomes in the request.
 type field struct {
@@ -32,6 +30,7 @@ type field struct {
 	kind            kind
 	required        bool
 	fallback        string
+	choices         []string // values that the shell completes
 }
 
 // kind is what a flag's text means.

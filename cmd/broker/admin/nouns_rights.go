@@ -26,14 +26,14 @@ var rightsNouns = []noun{
 			{name: "name", help: "the virtual host's name"},
 			{name: "description", key: "description", help: "a text for people"},
 			{name: "tags", key: "tags", help: "names with commas between them", kind: tags},
-			{name: "default-queue-type", key: "default_queue_type", help: "type of queues that are declared without one"},
+			{name: "default-queue-type", key: "default_queue_type", help: "type of queues that are declared without one", choices: []string{"classic", "quorum", "stream"}},
 			{name: "tracing", key: "tracing", help: "copy all messages to amq.rabbitmq.trace", kind: boolean},
 			{name: "protected", key: "protected_from_deletion", help: "refuse to delete it", kind: boolean},
 		},
 	},
 	{
 		name: "permissions", plural: "permissions", short: "permissions of users in virtual hosts",
-		list: "/permissions", item: "/permissions/{vhost}/{for}",
+		list: "/permissions", ofVHost: true, item: "/permissions/{vhost}/{for}",
 		columns: []column{{"user", "user"}, {"vhost", "vhost"}, {"configure", "configure"}, {"write", "write"}, {"read", "read"}},
 		fields: []field{
 			{name: "for", help: "the user"},
@@ -43,7 +43,7 @@ var rightsNouns = []noun{
 		},
 	},
 	{
-		name: "topic_permission", plural: "topic_permissions", short: "permissions by routing key", list: "/topic-permissions", item: "/topic-permissions/{vhost}/{for}",
+		name: "topic_permission", plural: "topic_permissions", short: "permissions by routing key", list: "/topic-permissions", ofVHost: true, item: "/topic-permissions/{vhost}/{for}",
 		columns: []column{{"user", "user"}, {"vhost", "vhost"}, {"exchange", "exchange"}, {"write", "write"}, {"read", "read"}},
 		fields: []field{
 			{name: "for", help: "the user"},
@@ -55,7 +55,7 @@ var rightsNouns = []noun{
 	policyNoun("policy", "policies", "policies", "/policies"),
 	policyNoun("operator_policy", "operator_policies", "policies that bound what users may set", "/operator-policies"),
 	{
-		name: "parameter", plural: "parameters", short: "runtime parameters", list: "/parameters", item: "/parameters/{component}/{vhost}/{name}",
+		name: "parameter", plural: "parameters", short: "runtime parameters", list: "/parameters", ofVHost: true, item: "/parameters/{component}/{vhost}/{name}",
 		columns: []column{{"vhost", "vhost"}, {"component", "component"}, {"name", "name"}, {"value", "value"}},
 		fields: []field{
 			{name: "name", help: "the parameter's name"},
@@ -81,7 +81,7 @@ var rightsNouns = []noun{
 }
 
 var limitFields = []field{
-	{name: "name", help: "max-connections, max-queues, max-channels"},
+	{name: "name", help: "max-connections, max-queues, max-channels, max-messages, max-bytes", choices: []string{"max-connections", "max-queues", "max-channels", "max-messages", "max-bytes"}},
 	{name: "value", key: "value", help: "the limit; -1 is none", kind: number, required: true},
 }
 
@@ -94,7 +94,8 @@ func policyNoun(name, plural, short, path string) noun {
 			{name: "name", help: "the policy's name"},
 			{name: "pattern", key: "pattern", help: "pattern of the names that it is for", required: true},
 			{name: "definition", key: "definition", help: `what it sets, {"max-length": 1000}`, kind: object, required: true},
-			{name: "apply-to", key: "apply-to", help: "all, queues, classic_queues, quorum_queues, streams or exchanges", fallback: "all"},
+			{name: "apply-to", key: "apply-to", help: "all, queues, classic_queues, quorum_queues, streams or exchanges", fallback: "all",
+				choices: []string{"all", "queues", "classic_queues", "quorum_queues", "streams", "exchanges"}},
 			{name: "priority", key: "priority", help: "of those that fit, the highest applies", kind: number, fallback: "0"},
 		},
 	}

@@ -71,9 +71,23 @@ func alarm(on any) string {
 }
 
 func (s *session) alarmsCommand() *cobra.Command {
+	cmd := group("alarms", "Tell which alarms hold publishers; exit code 65 if any does", s.alarmCommand("raise", http.MethodPut, "Hold publishers as if memory or disk were short", "the alarm for %s is raised"),
+		s.alarmCommand("clear", http.MethodDelete, "End an alarm that was raised so", "the alarm for %s is not raised any more"))
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return s.check(cmd, "no alarms", "alarms") }
+	return cmd
+}
+
+// alarmCommand raises an alarm, or ends it, to try out what clients do.
+func (s *session) alarmCommand(verb, method, short, done string) *cobra.Command {
+	resources := []string{"memory", "disk"}
 	return &cobra.Command{
-		Use: "alarms", Short: "Tell which alarms hold publishers; exit code 65 if any does", Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return s.check(cmd, "no alarms", "alarms") },
+		Use: verb + " memory|disk", Short: short, Args: usage(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)), ValidArgs: resources,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, _, err := s.call(cmd.Context(), method, ctl.Path("leveret", "alarms", args[0]), nil); err != nil {
+				return err
+			}
+			return s.say(cmd, done, args[0])
+		},
 	}
 }
 
@@ -87,6 +101,9 @@ var checks = []struct{ name, short, argument string }{
 	{"port_listener", "something listens on a port", "PORT"},
 	{"protocol_listener", "something listens for a protocol", "PROTOCOL"},
 	{"certificate_expiration", "no certificate ends soon", "WITHIN UNIT"},
+	{"below_node_connection_limit", "further connections are taken", ""},
+	{"node_is_quorum_critical", "no queue would stop with this node", ""},
+	{"reached_target_cluster_size", "all nodes are there", ""},
 }
 
 func (s *session) healthCommand() *cobra.Command {

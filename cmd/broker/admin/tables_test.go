@@ -2,10 +2,13 @@ package admin_test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"leveret/ctl/ctltest"
@@ -37,9 +40,34 @@ var answers = map[string]string{
 		"sockets_used":4,"sockets_total":1048576}`,
 }
 
+// hours are Unix milliseconds some hours from now, in JSON.
+func hours(n float64) string {
+	return strconv.FormatInt(time.Now().Add(time.Duration(n*float64(time.Hour))).UnixMilli(), 10)
+}
+
+// insightAnswers are what it says of what only this broker tells.
+var insightAnswers = map[string]string{
+	"GET /consumers": `[{"queue":{"name":"orders.eu-central-1.billing.retries.delayed.thirty-minutes","vhost":"/"},"consumer_tag":"worker-7f8b-international-billing","prefetch_count":30,
+		"channel_details":{"name":"172.18.0.5:51234 -> 172.18.0.2:5672 (1)"},"ack_required":true,"active":true}]`,
+	"GET /channels": `[{"name":"172.18.0.5:51234 -> 172.18.0.2:5672 (1)","user":"app","consumer_count":1,"prefetch_count":30,"messages_unacknowledged":30,"messages_unconfirmed":0,"state":"running"}]`,
+	"GET /nodes":    `[{"name":"leveret@prod-1","running":true,"mem_used":52428800,"mem_alarm":false,"disk_free":41231686041,"disk_free_alarm":true,"sockets_used":4}]`,
+	"GET /shovels": `[{"vhost":"/","name":"to-berlin","state":"running","forwarded":1200,"remaining":"unlimited","pending":3,"src_uri":"amqp://","dest_uri":"amqps://b1.example"},
+		{"vhost":"/","name":"broken","state":"terminated","src_uri":"amqp://","dest_uri":"amqps://b2.example","reason":"no such host"}]`,
+	"GET /queues/%2F/jobs/messages?count=10": `{"messages":[{"message":4711,"published":` + hours(-26.5) + `,"exchange":"orders","routing_key":"order.eu-central-1.created","redelivered":true,
+		"properties":{"content_type":"application/json","headers":{"tenant":"acme-international","attempt":1}},"payload":"{\"task\":\"resize\",\"image\":\"https://example.org/images/3\"}"}],"cursor":null}`,
+	"GET /queues/%2F/amq.delayed.later/delayed?count=10": `{"messages":[{"message":1,"published":` + hours(-0.5) + `,"due":` + hours(26.5) + `,"exchange":"later","routing_key":"jobs",
+		"properties":{"headers":{"x-delay":97200000}},"payload":"remind"}],"cursor":null}`,
+	"GET /queues/%2F/jobs/unacked": `[{"message":4711,"delivery_tag":9,"consumer_tag":"worker-7f8b-international-billing","connection_name":"172.18.0.5:51234 -> 172.18.0.2:5672","channel_number":1,
+		"user":"app","age":93784000,"returned":2,"failed":1},{"message":4712,"consumer_tag":"","connection_name":"172.18.0.5:51235 -> 172.18.0.2:5672","channel_number":2,"user":"app","age":2500,"returned":0}]`,
+	"GET /queues/%2F/jobs/policy": `{"name":"jobs","policy":"capped","operator_policy":"bound","effective_policy_definition":{"max-length":1000,"overflow":"reject-publish"},
+		"policy_skipped":[{"name":"older","operator":false,"reason":"policy 'capped' has a higher priority"}]}`,
+}
+
 // TestTables compares what commands print, in terminals of two widths, with golden files.
 func TestTables(t *testing.T) {
-	a := ctltest.New(t, answers)
+	all := maps.Clone(answers)
+	maps.Copy(all, insightAnswers)
+	a := ctltest.New(t, all)
 	tests := []struct{ name, args string }{
 		{"queues", "list queues"},
 		{"queues-columns", "list queues --columns name,messages,message_stats.publish_details.rate --sort messages"},
@@ -50,6 +78,14 @@ func TestTables(t *testing.T) {
 		{"show-queue", "show queue jobs"},
 		{"messages", "get messages jobs"},
 		{"status", "status"},
+		{"consumers", "list consumers"},
+		{"channels", "list channels"},
+		{"nodes", "list nodes"},
+		{"shovels", "list shovels"},
+		{"peek", "peek jobs"},
+		{"delayed", "delayed --exchange later"},
+		{"unacked", "unacked jobs"},
+		{"explain", "explain jobs"},
 	}
 	for _, tt := range tests {
 		for _, width := range []string{"80", "120"} {

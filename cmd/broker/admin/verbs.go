@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"leveret/ctl"
@@ -25,8 +23,10 @@ func New() *cobra.Command {
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true // whoever runs it tells the error
 	cmd.AddCommand(s.statusCommand(), s.listCommand(), s.showCommand(), s.declareCommand(), s.deleteCommand(), s.publishCommand(),
-		s.getCommand(), s.purgeCommand(), s.closeCommand(), s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.definitionsCommand())
+		s.getCommand(), s.purgeCommand(), s.requeueCommand(), s.cancelCommand(), s.closeCommand(), s.restartCommand(), s.setCommand(), s.stopCommand(),
+		s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.whoamiCommand(), s.definitionsCommand())
 	cmd.AddCommand(s.insight()...)
+	s.completeVHosts(cmd)
 	return cmd
 }
 
@@ -65,78 +65,6 @@ func names(first, second string) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == first })
 }
 
-func (s *session) listCommand() *cobra.Command {
-	cmd := group("list", "List objects of a kind")
-	for i := range nouns {
-		n := &nouns[i]
-		var columns, sort []string
-		list := &cobra.Command{
-			Use: n.plural, Aliases: names(n.plural, n.name), Short: "List " + n.short, Args: usage(cobra.NoArgs),
-			RunE: func(cmd *cobra.Command, _ []string) error { return s.list(cmd, n, columns, sort) },
-		}
-		list.Flags().StringSliceVar(&columns, "columns", nil, "fields to show, as the API calls them: name,messages,message_stats.publish")
-		list.Flags().StringSliceVar(&sort, "sort", nil, "fields to sort by")
-		cmd.AddCommand(list)
-	}
-	return cmd
-}
-
-// list prints a table of objects: of all virtual hosts, unless the command line names one.
-func (s *session) list(cmd *cobra.Command, n *noun, names, sort []string) error {
-	path := strings.TrimSuffix(n.list, "/{vhost}")
-	if path != n.list && s.vhostGiven() {
-		path = values{}.expand(n.list, s.vhost)
-	}
-	if len(names) > 0 {
-		path += "?columns=" + url.QueryEscape(strings.Join(slices.Concat(names, sort), ","))
-	}
-	var found []ctl.Object
-	raw, err := s.get(cmd.Context(), path, &found)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		return printJSON(cmd.OutOrStdout(), raw)
-	}
-	columns := n.columns
-	if len(names) > 0 {
-		columns = nil
-		for _, name := range names {
-			columns = append(columns, column{name, name})
-		}
-	}
-	ctl.Sort(found, sort...)
-	return s.print(cmd.OutOrStdout(), tableOf(found, columns))
-}
-
-// vhostGiven tells whether a virtual host was named at all.
-func (s *session) vhostGiven() bool {
-	return s.flags.Changed("vhost") || os.Getenv("LEVERET_VHOST") != ""
-}
-
-// tableOf is a table of objects. A column whose values are all numbers stands at the right.
-func tableOf(objects []ctl.Object, columns []column) *ctl.Table {
-	t := &ctl.Table{Right: make([]bool, len(columns)), Spare: make([]bool, len(columns))}
-	for i, c := range columns {
-		t.Spare[i] = strings.HasPrefix(c.title, "(")
-		t.Header = append(t.Header, strings.ToUpper(strings.Trim(c.title, "()")))
-		t.Right[i] = len(objects) > 0 && !slices.ContainsFunc(objects, func(o ctl.Object) bool { return !isNumber(o.At(c.path)) })
-	}
-	for _, o := range objects {
-		row := make([]string, len(columns))
-		for i, c := range columns {
-			row[i] = o.Text(c.path)
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-func isNumber(v any) bool {
-	_, err := strconv.ParseFloat(ctl.Text(v), 64)
-	return err == nil || v == nil
-}
-
 // verb makes the commands of one verb for all nouns that have it. Each takes what identifies an object as arguments or as flags.
 func (s *session) verb(use, short string, has func(*noun) bool, fields func(*noun) []field, run func(cmd *cobra.Command, n *noun, v values) error) *cobra.Command {
 	verb := group(use, short)
@@ -158,9 +86,11 @@ func (s *session) verb(use, short string, has func(*noun) bool, fields func(*nou
 				}
 				return run(cmd, n, v)
 			},
+			ValidArgsFunction: s.completeIdentity(n, identity),
 		}
 		v.addFlags(cmd.Flags(), identity)
 		v.addFlags(cmd.Flags(), slices.DeleteFunc(slices.Clone(fields(n)), func(f field) bool { return v[f.name] != nil }))
+		completeChoices(cmd, n.fields)
 		verb.AddCommand(cmd)
 	}
 	return verb
@@ -191,18 +121,6 @@ func (s *session) show(cmd *cobra.Command, n *noun, v values) error {
 		return printJSON(cmd.OutOrStdout(), raw)
 	}
 	return s.print(cmd.OutOrStdout(), properties(fields))
-}
-
-// properties is a table of an object's fields by name; what is empty is left out.
-func properties(fields ctl.Object) *ctl.Table {
-	t := new(ctl.Table)
-	for name, v := range fields {
-		if shown := ctl.Text(v); shown != "" {
-			t.Rows = append(t.Rows, []string{name, shown})
-		}
-	}
-	slices.SortFunc(t.Rows, slices.Compare[[]string])
-	return t
 }
 
 func (s *session) declareCommand() *cobra.Command {
@@ -243,7 +161,7 @@ func (s *session) deleteCommand() *cobra.Command {
 	missing := field{name: "idempotently", help: "no error if there is none", kind: boolean, fallback: "false"}
 	cmd := s.verb("delete", "Delete an object", func(n *noun) bool { return n.item != "" && !n.readOnly },
 		func(n *noun) []field { return append(slices.Clone(n.query), missing) }, s.delete)
-	cmd.AddCommand(s.deleteBindingCommand())
+	cmd.AddCommand(s.deleteBindingCommand(), s.deleteMessageCommand())
 	return cmd
 }
 

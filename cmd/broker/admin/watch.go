@@ -16,11 +16,13 @@ import (
 )
 
 // watchColumns are what changes about queues.
-var watchColumns = []column{{"queue", "name"}, {"ready", "messages_ready"}, {"unacked", "messages_unacknowledged"}, {"consumers", "consumers"},
-	{"in/s", "message_stats.publish_details.rate"}, {"out/s", "message_stats.deliver_get_details.rate"}, {"ack/s", "message_stats.ack_details.rate"}, {"(state)", "state"}}
+var watchColumns = []column{{"queue", "name"}, {"ready", "messages_ready"}, {"unacked", "messages_unacknowledged"}, {"(delayed)", "messages_delayed|some"},
+	{"consumers", "consumers"},
+	{"in/s", "message_stats.publish_details.rate"}, {"out/s", "message_stats.deliver_get_details.rate"}, {"ack/s", "message_stats.ack_details.rate"}, {"(oldest)", "oldest_ready_age|age"},
+	{"(state)", "state"}}
 
-// clear moves a terminal's cursor to the top left corner and clears what is below.
-const clear = "\x1b[H\x1b[J"
+// clearScreen moves a terminal's cursor to the top left corner and clears what is below.
+const clearScreen = "\x1b[H\x1b[J"
 
 type watchOptions struct {
 	interval time.Duration
@@ -62,7 +64,7 @@ func (s *session) watch(ctx context.Context, out io.Writer, o watchOptions) erro
 			return err
 		}
 		if terminalWidth(out) > 0 {
-			screen = append([]byte(clear), screen...)
+			screen = append([]byte(clearScreen), screen...)
 		}
 		if _, err := out.Write(screen); err != nil {
 			return err

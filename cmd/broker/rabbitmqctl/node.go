@@ -214,7 +214,7 @@ func setMemoryWatermark(s *session, args []string) error {
 		if len(args) < 2 {
 			return &ctl.UsageError{Text: "set_vm_memory_high_watermark absolute takes a number of bytes"}
 		}
-		bytes, err := size(args[1])
+		bytes, err := ctl.ParseBytes(args[1])
 		if err != nil {
 			return err
 		}
@@ -238,22 +238,9 @@ func setDiskLimit(s *session, args []string) error {
 		}
 		return s.put("/leveret/disk-free-limit", map[string]any{"mem_relative": fraction})
 	}
-	bytes, err := size(args[0])
+	bytes, err := ctl.ParseBytes(args[0])
 	if err != nil {
 		return err
 	}
 	return s.put("/leveret/disk-free-limit", map[string]any{"bytes": bytes})
-}
-
-// size reads a number of bytes with a unit: 1GB, 512MiB, 1000.
-func size(given string) (int64, error) {
-	digits := strings.TrimRight(given, "kKMGTiBb")
-	n, err := strconv.ParseInt(digits, 10, 64)
-	units := map[string]int64{"": 1, "B": 1, "K": 1 << 10, "KIB": 1 << 10, "KB": 1000, "M": 1 << 20, "MIB": 1 << 20, "MB": 1_000_000, "G": 1 << 30, "GIB": 1 << 30,
-		"GB": 1_000_000_000, "T": 1 << 40, "TIB": 1 << 40, "TB": 1_000_000_000_000}
-	unit, known := units[strings.ToUpper(strings.TrimPrefix(given, digits))]
-	if err != nil || !known {
-		return 0, &ctl.UsageError{Text: given + " is no number of bytes, such as 1000000, 512MiB or 2GB"}
-	}
-	return n * unit, nil
 }

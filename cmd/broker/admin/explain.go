@@ -1,0 +1,58 @@
+package admin
+
+import (
+	"leveret/ctl"
+
+	"github.com/spf13/cobra"
+)
+
+// explanationColumns tell of each policy that fits a queue what became of it.
+var explanationColumns = []column{{"policy", "name"}, {"kind", "kind"}, {"applies", "applies"}, {"why not", "reason"}}
+
+func (s *session) explainCommand() *cobra.Command {
+	cmd := s.onQueue("explain", "Tell which policies apply to a queue, and why others don't", func(cmd *cobra.Command, path string) error {
+		var answer ctl.Object
+		raw, err := s.get(cmd.Context(), path+"/policy", &answer)
+		if err != nil {
+			return err
+		}
+		if s.json {
+			return printJSON(cmd.OutOrStdout(), raw)
+		}
+		return s.explain(cmd, answer)
+	})
+	cmd.Long = "Tell which policies apply to a queue, which fit its name and do not apply, and why; and what those that apply come to."
+	return cmd
+}
+
+func (s *session) explain(cmd *cobra.Command, answer ctl.Object) error {
+	var policies []ctl.Object
+	for _, kind := range []string{"policy", "operator_policy"} {
+		if name := answer.Text(kind); name != "" {
+			policies = append(policies, ctl.Object{"name": name, "kind": kind, "applies": true})
+		}
+	}
+	skipped, _ := answer["policy_skipped"].([]any)
+	for _, v := range skipped {
+		o, _ := v.(map[string]any)
+		kind := "policy"
+		if o["operator"] == true {
+			kind = "operator_policy"
+		}
+		policies = append(policies, ctl.Object{"name": o["name"], "kind": kind, "applies": false, "reason": o["reason"]})
+	}
+	if len(policies) == 0 {
+		return s.say(cmd, "no policy fits queue '%s'", answer.Text("name"))
+	}
+	if err := s.print(cmd.OutOrStdout(), tableOf(policies, explanationColumns)); err != nil {
+		return err
+	}
+	effective, _ := answer["effective_policy_definition"].(map[string]any)
+	if len(effective) == 0 {
+		return nil
+	}
+	if err := s.say(cmd, "\nTogether they set:"); err != nil {
+		return err
+	}
+	return s.print(cmd.OutOrStdout(), properties(effective))
+}
