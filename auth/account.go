@@ -65,6 +65,7 @@ type entry struct {
 type grant struct {
 	configure, write, read pattern
 	topics                 map[string]topicGrant // by exchange
+	scopes                 []scope               // of a token, which has no rows; what they say of routing keys is found there
 }
 
 type topicGrant struct{ write, read pattern }

@@ -35,6 +35,10 @@ type Options struct {
 	// may fail ten times as often. One failure is forgiven in each FailureInterval.
 	FailureLimit    int
 	FailureInterval time.Duration
+	// Tokens verifies access tokens, which may be given in a password's place; nil takes none.
+	Tokens TokenVerifier
+	// TokensOnly: nobody gets in but with a token. The accounts are not looked at.
+	TokensOnly bool
 	// Events are told what becomes of users and permissions; nil for nobody.
 	Events *events.Bus
 	// TrackSources counts logins by address and user too, for [Authenticator.AttemptsBySource].
@@ -153,17 +157,31 @@ func (a *Authenticator) verify(name, password string, from *Client) (*User, erro
 	if ok, news := a.throttle.admits(from, name); !ok {
 		return nil, &Refusal{User: name, Reason: "has failed too often from this address", Repeated: !news}
 	}
-	if reason := a.wrongPassword(name, password); reason != "" {
+	user, reason := a.prove(name, password)
+	if reason != "" {
 		a.throttle.failed(from, name)
 		return nil, &Refusal{User: name, Reason: reason}
 	}
-	return &User{auth: a, name: name}, nil
+	return user, nil
+}
+
+// prove finds the user by what was given as the password, or says why there is none.
+func (a *Authenticator) prove(name, password string) (user *User, reason string) {
+	if a.options.Tokens != nil && isToken(password) {
+		return a.tokenUser(password)
+	}
+	if reason := a.wrongPassword(name, password); reason != "" {
+		return nil, reason
+	}
+	return &User{auth: a, name: name}, ""
 }
 
 // wrongPassword says what is wrong with a name and a password, nothing if they are right.
 func (a *Authenticator) wrongPassword(name, password string) string {
 	e := a.directory.Load().entries[name]
 	switch {
+	case a.options.TokensOnly:
+		return "gave no token"
 	case e == nil:
 		SHA256.verify(decoyHash, password) // takes as long as for a user that exists
 		return "does not exist"

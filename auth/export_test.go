@@ -11,3 +11,9 @@ const (
 
 // Suspects is how many budgets of failures are remembered.
 func (a *Authenticator) Suspects() int { return len(a.throttle.budgets) }
+
+// MatchWildcard reports whether text matches a scope's wildcard.
+func MatchWildcard(pattern, text string) bool {
+	w, ok := parseWildcard(pattern)
+	return ok && w.match(text)
+}

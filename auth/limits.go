@@ -54,7 +54,7 @@ func (a *Authenticator) ClearLimit(user, limit string) error {
 // Limit is the user's limit of that name at this moment, or false when there is none.
 func (u *User) Limit(name string) (limit int64, ok bool) {
 	e := u.auth.directory.Load().entries[u.name]
-	if e == nil {
+	if e == nil || !u.HasAccount() {
 		return 0, false
 	}
 	limit, ok = e.account.Limits[name]

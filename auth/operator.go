@@ -6,6 +6,9 @@ const operatorName = "rabbitmqctl"
 // administratorTag is the tag that an operator has.
 const administratorTag = "administrator"
 
+// operatorTags are all that an operator has.
+var operatorTags = []string{administratorTag, impersonatorTag}
+
 // impersonatorTag is the tag of those who may hand on what others have published under their names.
 const impersonatorTag = "impersonator"
 

@@ -15,7 +15,7 @@ const rememberedDecisions = 256
 type Rights struct {
 	auth        *Authenticator
 	user, vhost string
-	operator    bool
+	fixed       bool // grant is all there is to it: it does not come from an account
 
 	version uint64 // of the directory that grant and decided are from
 	grant   *grant // nil when the user or its row is gone: everything is refused
@@ -67,7 +67,7 @@ func (r *Rights) check(right amqp.Right, kind amqp.ResourceKind, name string) er
 		name = "amq.default" // under this name the default exchange stands in permissions and in errors
 	}
 	r.refresh()
-	if r.grant != nil && r.decide(r.grant.pattern(right), question{right: right, kind: kind, name: name}, name) {
+	if r.grant != nil && r.decide(*r.grant.at(right), question{right: right, kind: kind, name: name}, name) {
 		return nil
 	}
 	return amqp.AccessRefused(right, kind, name, r.vhost, r.user)
@@ -76,13 +76,9 @@ func (r *Rights) check(right amqp.Right, kind amqp.ResourceKind, name string) er
 func (r *Rights) checkTopic(right amqp.Right, exchange, key string) error {
 	r.refresh()
 	if r.grant != nil {
-		topic, restricted := r.grant.topics[exchange]
+		p, restricted := r.grant.topic(right, exchange)
 		if !restricted {
 			return nil
-		}
-		p := topic.read
-		if right == amqp.Write {
-			p = topic.write
 		}
 		if r.decide(p, question{right: right, name: exchange, topicKey: key, topic: true}, key) {
 			return nil
@@ -91,14 +87,27 @@ func (r *Rights) checkTopic(right amqp.Right, exchange, key string) error {
 	return amqp.TopicRefused(right, key, exchange, r.vhost, r.user)
 }
 
-func (g *grant) pattern(right amqp.Right) pattern {
+// at is where the pattern for a right is.
+func (g *grant) at(right amqp.Right) *pattern {
 	switch right {
 	case amqp.Configure:
-		return g.configure
+		return &g.configure
 	case amqp.Write:
-		return g.write
+		return &g.write
 	}
-	return g.read
+	return &g.read
+}
+
+// topic is what routing keys of a topic exchange have to match, or false if they may be any.
+func (g *grant) topic(right amqp.Right, exchange string) (p pattern, restricted bool) {
+	if g.scopes != nil {
+		return g.keys(right, exchange), true
+	}
+	topic, restricted := g.topics[exchange]
+	if right == amqp.Write {
+		return topic.write, restricted
+	}
+	return topic.read, restricted
 }
 
 // decide asks the pattern about text, or remembers what it said.
@@ -123,12 +132,8 @@ func (r *Rights) decide(p pattern, q question, text string) bool {
 // refresh drops what was remembered if anybody's rights have changed since. The version is read first: if the directory is newer than
 // that, the next call looks once more.
 func (r *Rights) refresh() {
-	if r.operator {
-		r.grant = everywhere
-		return
-	}
 	version := r.auth.version.Load()
-	if version == r.version && r.grant != nil {
+	if r.fixed || version == r.version && r.grant != nil {
 		return
 	}
 	r.version = version

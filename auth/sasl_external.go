@@ -14,6 +14,9 @@ func (external) login(a *Authenticator, _ []byte, from *Client) (*User, error) {
 	if err != nil {
 		return nil, &Refusal{Reason: fmt.Sprintf("of the certificate %q can't be told: %v", DistinguishedName(from.Certificate.RawSubject), err)}
 	}
+	if a.options.TokensOnly {
+		return nil, &Refusal{User: name, Reason: "gave no token"}
+	}
 	if a.directory.Load().entries[name] == nil {
 		return nil, &Refusal{User: name, Reason: "does not exist"}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"leveret/auth"
+	"leveret/auth/oauth"
 	"leveret/server"
 )
 
@@ -54,6 +55,9 @@ type Config struct {
 	ConsumerTimeoutAll    bool          // it holds for queues of every type, and not for quorum queues alone
 	ConsumerTimeoutCloses bool          // the channel is closed then, and not the consumer cancelled
 	Memory                Watermark
+
+	AuthBackends []string      // where users are known: InternalBackend, TokenBackend
+	OAuth        oauth.Options // of access tokens
 
 	AuthMechanisms  []string             // offered to clients, in this order
 	CertificateName auth.CertificateName // which user a client's certificate stands for
@@ -108,6 +112,8 @@ func Default() Config {
 		ConsumerTimeout:     clients.ConsumerTimeout,
 		Memory:              Watermark{Relative: 0.6},
 		TLSHandshakeTimeout: clients.TLSHandshakeTimeout,
+		AuthBackends:        []string{InternalBackend},
+		OAuth:               oauth.DefaultOptions(),
 		AuthMechanisms:      users.Mechanisms,
 		CertificateName:     users.CertificateName,
 		AnonymousUser:       users.AnonymousUser,
@@ -143,6 +149,7 @@ func (c Config) Validate() error {
 	complain(len(c.AMQPAddrs)+len(c.AMQPSAddrs) == 0, "no address to listen on: set listeners.tcp.default or listeners.ssl.default")
 	c.validateTLS(complain)
 	c.validateUsers(complain)
+	c.validateTokens(complain)
 	complain(c.MaxMessageSize > maxMessageSize, "max_message_size = %d is over %d", c.MaxMessageSize, maxMessageSize)
 	complain(c.MaxMessageSize < 1, "max_message_size = %d lets no message through", c.MaxMessageSize)
 	complain(c.FrameMax != 0 && c.FrameMax < minFrameMax, "frame_max = %d is under %d; 0 is no limit", c.FrameMax, minFrameMax)

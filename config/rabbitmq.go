@@ -4,7 +4,7 @@ import "strings"
 
 // rabbitMQKeys are keys of RabbitMQ's that have no effect here. A key that ends in a dot stands for all that start with it.
 var rabbitMQKeys = strings.Fields(`
-	amqp1_0. auth_backends. auth_cache. auth_http. auth_ldap. auth_oauth2. aws.
+	amqp1_0. auth_cache. auth_http. auth_ldap. auth_oauth2. aws.
 	background_gc_enabled background_gc_target_interval backing_queue_module
 	channel_operation_timeout channel_tick_interval classic_queue. cluster_formation. cluster_keepalive_interval
 	cluster_name cluster_partition_handling cluster_partition_handling. cluster_tags. collect_statistics

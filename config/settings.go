@@ -33,7 +33,7 @@ type assignment struct {
 // Config with its default, and a paragraph of the sample file, which a test asks for.
 var settings = slices.Concat(listenerSettings, tlsSettings("ssl_options", true, func(c *Config) *TLS { return &c.TLS }),
 	tlsSettings("management.ssl", false, func(c *Config) *TLS { return &c.HTTPTLS }),
-	tlsSettings("prometheus.ssl", false, func(c *Config) *TLS { return &c.MetricsTLS }), networkSettings, nodeSettings, loginSettings, userSettings)
+	tlsSettings("prometheus.ssl", false, func(c *Config) *TLS { return &c.MetricsTLS }), networkSettings, nodeSettings, loginSettings, tokenSettings, userSettings)
 
 // listenerSettings say where the broker listens.
 var listenerSettings = []setting{

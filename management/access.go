@@ -63,7 +63,7 @@ type trusted struct{}
 // open. They may do everything.
 func Trusted(ctx context.Context) context.Context { return context.WithValue(ctx, trusted{}, true) }
 
-// login finds out who calls: by the password that came with the request, unless none is needed.
+// login finds out who calls: by the password or the token that came with the request, unless none is needed.
 func (c *call) login() (*auth.User, error) {
 	if c.request.Context().Value(trusted{}) != nil {
 		return c.api.users.Operator(), nil
@@ -72,8 +72,11 @@ func (c *call) login() (*auth.User, error) {
 	if header == "" {
 		return nil, &failure{status: http.StatusUnauthorized, challenge: true}
 	}
-	scheme, _, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Basic") {
+	scheme, token, _ := strings.Cut(header, " ")
+	switch {
+	case strings.EqualFold(scheme, "Bearer") && c.api.users.TakesTokens():
+		return c.api.check("", strings.TrimSpace(token), remoteAddress(c.request))
+	case !strings.EqualFold(scheme, "Basic"):
 		return nil, notAuthorized("Not_Authorized")
 	}
 	name, password, ok := c.request.BasicAuth()
@@ -83,7 +86,7 @@ func (c *call) login() (*auth.User, error) {
 	return c.api.check(name, password, remoteAddress(c.request))
 }
 
-// check finds the user of a name and a password.
+// check finds the user of a name and a password, or a token in its place.
 func (a *API) check(name, password string, peer netip.Addr) (*auth.User, error) {
 	user, err := a.users.Login(name, password, auth.Client{Protocol: auth.HTTP, Address: peer})
 	if err == nil {

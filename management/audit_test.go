@@ -43,3 +43,58 @@ func TestAudit(t *testing.T) {
 		t.Errorf("%d lines of audit, want 2:\n%s", n, r.logged())
 	}
 }
+
+// TestAuditedActs: each of these calls is one act, told by its name.
+func TestAuditedActs(t *testing.T) {
+	r := start(t)
+	r.must(http.StatusCreated, "PUT", "/api/queues/%2F/q", "{}")
+	for _, tt := range []struct{ method, path, body, act string }{
+		{"PUT", "/vhosts/v", "{}", "vhost.set"},
+		{"PUT", "/vhost-limits/v/max-queues", `{"value":5}`, "vhost.limits.set"},
+		{"PUT", "/users/u", `{"password":"p","tags":""}`, "user.set"},
+		{"PUT", "/user-limits/u/max-channels", `{"value":5}`, "user.limits.set"},
+		{"PUT", "/permissions/v/u", `{"configure":"","write":"","read":""}`, "permission.set"},
+		{"PUT", "/topic-permissions/v/u", `{"exchange":"amq.topic","write":"","read":""}`, "topic.permission.set"},
+		{"DELETE", "/topic-permissions/v/u", "", "topic.permission.deleted"},
+		{"DELETE", "/permissions/v/u", "", "permission.deleted"},
+		{"PUT", "/policies/%2F/p", `{"pattern":"^q","definition":{"max-length":5}}`, "policy.set"},
+		{"DELETE", "/policies/%2F/p", "", "policy.cleared"},
+		{"PUT", "/operator-policies/%2F/p", `{"pattern":"^q","definition":{"max-length":5}}`, "operator_policy.set"},
+		{"DELETE", "/operator-policies/%2F/p", "", "operator_policy.cleared"},
+		{"PUT", "/parameters/federation-upstream/%2F/p", `{"value":{"uri":"amqp://h"}}`, "parameter.set"},
+		{"DELETE", "/parameters/federation-upstream/%2F/p", "", "parameter.cleared"},
+		{"PUT", "/global-parameters/p", `{"value":1}`, "parameter.set"},
+		{"DELETE", "/global-parameters/p", "", "parameter.cleared"},
+		{"PUT", "/cluster-name", `{"name":"n"}`, "cluster.named"},
+		{"PUT", "/queues/%2F/q/pause", "", "queue.paused"},
+		{"PUT", "/queues/%2F/q/resume", "", "queue.resumed"},
+		{"POST", "/queues/%2F/q/replay", "{}", "queue.replayed"},
+		{"POST", "/bindings/%2F/e/amq.topic/q/q", `{"routing_key":"k"}`, ""},
+		{"DELETE", "/bindings/%2F/e/amq.topic/q/q/k", "", "binding.deleted"},
+		{"PUT", "/exchanges/%2F/x", "{}", ""},
+		{"DELETE", "/exchanges/%2F/x", "", "exchange.deleted"},
+		{"POST", "/definitions", "{}", "definitions.imported"},
+		{"PUT", "/leveret/log-level", `{"level":"info"}`, "broker.changed"},
+		{"POST", "/queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`, ""}, // there is none
+		{"POST", "/users/bulk-delete", `{"users":["u"]}`, "users.deleted"},
+		{"DELETE", "/vhosts/v", "", "vhost.deleted"},
+	} {
+		before := len(r.logged())
+		if a := r.send(tt.method, "/api"+tt.path, tt.body); a.status >= http.StatusBadRequest {
+			t.Fatalf("%s %s: %d %s", tt.method, tt.path, a.status, a.text)
+		}
+		var acts []string
+		for line := range strings.Lines(r.logged()[before:]) {
+			if _, rest, ok := strings.Cut(line, "msg=audit action="); ok {
+				act, facts, _ := strings.Cut(rest, " ")
+				acts = append(acts, act)
+				if !strings.HasPrefix(facts, "user=guest peer=127.0.0.1:") {
+					t.Errorf("%s: who did it? %s", act, facts)
+				}
+			}
+		}
+		if got := strings.Join(acts, " "); got != tt.act {
+			t.Errorf("%s %s: acts %q, want %q", tt.method, tt.path, got, tt.act)
+		}
+	}
+}

@@ -297,5 +297,8 @@ func (c *call) unbind() (reply, error) {
 	} else {
 		err = c.vhost.UnbindQueue(b.destination, b.source, b.key, b.arguments, nobody, c.rights())
 	}
+	if err == nil {
+		c.audit("binding.deleted", "vhost", c.vhost.Name(), "source", b.source, "destination", b.destination, "routing_key", b.key)
+	}
 	return done(err)
 }

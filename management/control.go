@@ -77,7 +77,7 @@ func (c *call) changed(err error) (reply, error) {
 		return reply{}, badRequest(err.Error())
 	}
 	if err == nil {
-		c.api.log.Warn("an operator changes the running broker", "path", c.request.URL.Path, "user", c.user.Name())
+		c.audit("broker.changed", "method", c.request.Method, "path", c.request.URL.Path)
 	}
 	return done(err)
 }

@@ -33,18 +33,12 @@ var generalRoutes = []route{
 // version is the version of RabbitMQ whose API this is.
 func (c *call) version() (reply, error) { return ok(c.api.options.ProductVersion) }
 
-func (c *call) whoami() (reply, error) { return ok(c.api.self(c.user.Name())) }
+func (c *call) whoami() (reply, error) { return ok(self(c.user)) }
 
 // self is what a user is told of itself.
-func (a *API) self(name string) object {
-	tags := []string{}
-	if name == a.users.Operator().Name() {
-		tags = append(tags, tagAdministrator)
-	}
-	if account, found := a.users.Account(name); found {
-		tags = append(tags, account.Tags...)
-	}
-	return object{{"name", name}, {"tags", tags}, {"is_internal_user", true}}
+func self(user *auth.User) object {
+	tags := append([]string{}, user.Tags()...)
+	return object{{"name", user.Name()}, {"tags", tags}, {"is_internal_user", !user.FromToken()}}
 }
 
 // logIn is for the web page, which keeps what it is given and sends it with every request.
@@ -66,7 +60,7 @@ func (c *call) logIn() (reply, error) {
 		return reply{}, refused("Not management user")
 	}
 	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
-	return ok(object{{"user", c.api.self(name)}, {"token", object{{"type", "basic"}, {"value", token}}}})
+	return ok(object{{"user", self(c.user)}, {"token", object{{"type", "basic"}, {"value", token}}}})
 }
 
 func (c *call) logOut() (reply, error) { return noContent() }

@@ -30,10 +30,18 @@ type rig struct {
 // start makes a rig that ends with the test. The node is called rabbit@test.
 func start(t testing.TB, change ...func(*management.Options)) *rig {
 	t.Helper()
+	return startAs(t, func(*auth.Options) {}, change...)
+}
+
+// startAs is start with other rules for who may log in.
+func startAs(t testing.TB, login func(*auth.Options), change ...func(*management.Options)) *rig {
+	t.Helper()
 	r := &rig{t: t, log: &lockedWriter{to: new(strings.Builder)}}
 	log := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var err error
-	if r.users, err = auth.New(auth.DefaultOptions()); err != nil {
+	logins := auth.DefaultOptions()
+	login(&logins)
+	if r.users, err = auth.New(logins); err != nil {
 		t.Fatal(err)
 	}
 	memory := store.NewMemory()

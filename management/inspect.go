@@ -1,7 +1,6 @@
 package management
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -225,6 +224,10 @@ func (c *call) setPaused(on bool) (reply, error) {
 	if err := q.Pause(on); err != nil {
 		return reply{}, gone(err)
 	}
-	c.audit(fmt.Sprintf("queue.paused.%t", on), "vhost", c.vhost.Name(), "name", q.Name())
+	act := "queue.resumed"
+	if on {
+		act = "queue.paused"
+	}
+	c.audit(act, "vhost", c.vhost.Name(), "name", q.Name())
 	return noContent()
 }

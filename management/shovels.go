@@ -105,6 +105,7 @@ func (c *call) restartShovel() (reply, error) {
 	if c.vhost == nil || c.api.shovels == nil || !c.api.shovels.Restart(c.vhost.Name(), c.path("parameter")) {
 		return reply{}, notFound()
 	}
+	c.audit("shovel.restarted", "vhost", c.vhost.Name(), "name", c.path("parameter"))
 	return noContent()
 }
 

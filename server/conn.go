@@ -58,6 +58,7 @@ type connection struct {
 	broken    bool        // the input is no sequence of frames any more
 	deadline  *time.Timer // closes the socket when the handshake, or the end, takes too long
 	heart     heartbeat
+	expiry    *time.Timer // ends the connection with its user's token; nil: there is none
 	user      *auth.User
 	rights    *auth.Rights
 	vhost     *vhost.VHost
@@ -84,6 +85,7 @@ type connection struct {
 	lost      atomic.Bool     // the heartbeat ran out
 	held      <-chan struct{} // the next publish waits for this alarm to end
 	visible   visible         // what others may see
+	audited   *auditLog       // nil: nothing was
 	blocked   atomic.Bool     // it has published while an alarm is on
 	waiting   atomic.Bool     // held back by the log
 }
@@ -129,6 +131,9 @@ func (c *connection) serve() {
 	err := c.read()
 	c.deadline.Stop()
 	c.heart.stop()
+	if c.expiry != nil {
+		c.expiry.Stop()
+	}
 	c.out.endWatch()
 	c.teardown()
 	c.giveRoom()
@@ -316,6 +321,7 @@ func (c *connection) teardown() {
 	defer c.leave() // last: a virtual host that is deleted waits for the exclusive queues to be gone
 	c.server.forgetRunning()
 	c.tellConnection("connection.closed")
+	c.endAudit()
 	if c.server.stopping.Load() {
 		return // exclusive queues end with the broker anyway, and must not take lasting exchanges with them
 	}

@@ -103,6 +103,9 @@ func TestEvents(t *testing.T) {
 	}
 	c.call(1, &amqp.ExchangeDelete{Exchange: "x"}, amqp.MethodExchangeDeleteOk)
 	tap.until("exchange.deleted")
+	if _, m = tap.until("audit.exchange.deleted"); m.header("user") != "guest" || m.header("name") != "x" || m.header("vhost") != "/" || m.header("peer") == "" {
+		t.Errorf("act %v", m.properties.Headers)
+	}
 	c.goodbye()
 	if before, _ = tap.until("connection.closed"); !slices.Equal(before, []string{"channel.closed"}) {
 		t.Errorf("events %q before the connection went", before)

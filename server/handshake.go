@@ -103,6 +103,9 @@ func (c *connection) authenticate(m *amqp.ConnectionStartOk) (*auth.User, error)
 	if c.trustedLocal() {
 		return c.server.users.Operator(), nil
 	}
+	if c.server.users.TakesTokens() {
+		c.leaveSlowLane() // the provider of tokens may have to be asked for its keys
+	}
 	return c.server.users.Authenticate(m.Mechanism, m.Response, c.loginClient())
 }
 
@@ -172,6 +175,7 @@ func (c *connection) open(m *amqp.ConnectionOpen) error {
 	c.state = stateRunning
 	c.held = c.server.alarms.wait()
 	c.deadline.Stop()
+	c.expire()
 	c.server.noteRunning()
 	c.visible.open.Store(true)
 	c.tellConnection("connection.created")

@@ -23,7 +23,13 @@ func (ch *channel) exchangeDeclare(m *amqp.ExchangeDeclare) error {
 }
 
 func (ch *channel) exchangeDelete(m *amqp.ExchangeDelete) error {
-	return ch.conn.vhost.DeleteExchange(clean(m.Exchange), m.IfUnused, ch.conn.rights)
+	c, name := ch.conn, clean(m.Exchange)
+	lasting := lastingExchange(c.vhost.Exchange([]byte(name)))
+	err := c.vhost.DeleteExchange(name, m.IfUnused, c.rights)
+	if err == nil && lasting {
+		c.audit("exchange.deleted", name)
+	}
+	return err
 }
 
 func (ch *channel) exchangeBind(m *amqp.ExchangeBind) error {

@@ -116,6 +116,9 @@ func (ch *channel) queuePurge(m *amqp.QueuePurge) (amqp.Method, error) {
 		return nil, err
 	}
 	n, err := q.Purge()
+	if err == nil && n > 0 && lastingQueue(q) {
+		ch.conn.audit("queue.purged", q.Name(), "messages", n)
+	}
 	return unless(m.NoWait, &amqp.QueuePurgeOk{MessageCount: uint32(n)}, err)
 }
 
@@ -125,6 +128,10 @@ func (ch *channel) queueDelete(m *amqp.QueueDelete) (amqp.Method, error) {
 	if err != nil {
 		return nil, err
 	}
+	lasting := lastingQueue(c.vhost.AnyQueue(name))
 	n, err := c.vhost.DeleteQueue(name, m.IfUnused, m.IfEmpty, c.owner(), c.rights)
+	if err == nil && lasting {
+		c.audit("queue.deleted", name, "messages", n)
+	}
 	return unless(m.NoWait, &amqp.QueueDeleteOk{MessageCount: uint32(n)}, err)
 }

@@ -143,7 +143,7 @@ func (p *publisher) scan(raw []byte) error {
 		return nil
 	}
 	p.plain = p.plain[:0]
-	if err := amqp.ScanProperties(raw, &p.index); err != nil {
+	if err := amqp.ScanPublished(raw, &p.index); err != nil {
 		return err
 	}
 	if p.index.Flags&(inspected|amqp.FlagCorrelationID|amqp.FlagMessageID) == 0 && raw[1]&moreFlags == 0 && len(raw) <= maxPlain {

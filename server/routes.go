@@ -92,6 +92,9 @@ func (rs *routes) remember(r *route, address []byte) {
 	rs.last = r
 }
 
+// forget drops all routes, whatever they were good for.
+func (rs *routes) forget() { rs.last, rs.by = nil, nil }
+
 func (rs *routes) target(q *queue.Queue) *target {
 	t := rs.targets[q]
 	if t == nil {

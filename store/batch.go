@@ -5,7 +5,6 @@ import (
 	"hash/crc32"
 	"math/bits"
 	"slices"
-	"sync"
 )
 
 // largeBody is the size in bytes above which a body is written from where it stands instead of being copied.
@@ -21,12 +20,20 @@ type Batch struct {
 
 	p    *payload
 	open bool // the last record is a publish that still takes queues
+	size int  // of the batch before: this one may be like it
 }
+
+// publishFields is room for the fields of a publish record beside its body, if it has a few queues, and the head of the record behind it.
+const publishFields = 128
 
 // Publish adds a message. tag is four bytes for the caller's own use that Scan tells without reading the message. The queues
 // that hold the message follow with To.
 func (b *Batch) Publish(body []byte, tag uint32) {
 	p := b.next(recordPublish)
+	if more := len(body) + publishFields; len(body) <= largeBody && cap(p.buf)-len(p.buf) < more {
+		p = p.enlarged(more)
+		b.p = p
+	}
 	r := &p.recs[len(p.recs)-1]
 	r.pair, r.body, r.tag = len(p.pairs), len(body), tag
 	if tag != 0 {
@@ -87,7 +94,7 @@ func (b *Batch) Reset() {
 // next finishes the record before and opens one of a kind.
 func (b *Batch) next(kind byte) *payload {
 	if b.p == nil {
-		b.p = payloads.Get().(*payload)
+		b.p = newPayload(b.size)
 	}
 	b.finish()
 	flags := byte(0)
@@ -117,21 +124,26 @@ func (b *Batch) finish() {
 	b.open = false
 }
 
-// take finishes the batch and hands over what it holds; nil if it holds nothing.
+// take finishes the batch and hands over what it holds, until forget; nil if it holds nothing.
 func (b *Batch) take() *payload {
 	if b.p == nil || len(b.p.recs) == 0 {
-		*b = Batch{p: b.p}
+		*b = Batch{p: b.p, size: b.size}
 		return nil
 	}
+	p := b.p
 	if b.Atomic {
-		n := len(b.p.recs)
-		p := b.next(recordGroup)
+		n := len(p.recs)
+		b.next(recordGroup)
 		p.buf = binary.AppendUvarint(p.buf, uint64(n))
 	}
 	b.finish()
-	b.p.led = b.Led
-	return b.p
+	b.size = len(p.buf)
+	p.led = b.Led
+	return p
 }
+
+// forget empties the batch, whose payload belongs to another now.
+func (b *Batch) forget() { *b = Batch{size: b.size} }
 
 // payload is what a batch holds: records laid out in buf, but for large bodies, which stand where they were and belong into the
 // stream at the cuts. The log takes it over, fills in sequences and positions, writes it, applies it to the index and puts it
@@ -168,21 +180,6 @@ type rec struct {
 	body  int    // bytes of the body
 	crc   uint32 // checksum of all before the sequences
 	tag   uint32
-}
-
-var payloads = sync.Pool{New: func() any { return new(payload) }}
-
-// maxPooled is the largest buffer that goes back to the pool: a publisher's batch of a megabyte, and what its records and their growth take.
-const maxPooled = 2 << 20
-
-// release puts the payload back, emptied. Its buffer may be taken by another goroutine at once.
-func (p *payload) release() {
-	if cap(p.buf) > maxPooled {
-		return
-	}
-	clear(p.cuts) // drop the large bodies
-	*p = payload{buf: p.buf[:0], cuts: p.cuts[:0], recs: p.recs[:0], pairs: p.pairs[:0]}
-	payloads.Put(p)
 }
 
 // begin opens a record: room for length and checksum, then kind and flags.

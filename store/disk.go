@@ -228,7 +228,7 @@ func (s *Disk) NextQueueID() uint64 { return s.root.queueID.Add(1) - 1 }
 // Append implements Store.
 func (s *Disk) Append(b *Batch, number func()) LSN {
 	lsn := s.log.append(b.take(), number)
-	*b = Batch{}
+	b.forget()
 	return lsn
 }
 

@@ -21,7 +21,7 @@ func recordsOfBatch(b *Batch, pos uint64) (records []byte) {
 		b.Pairs()[i].Seq = uint64(i + 1)
 	}
 	p := b.take()
-	*b = Batch{}
+	b.forget()
 	p.place(pos)
 	p.parts(func(part []byte) { records = append(records, part...) })
 	return records

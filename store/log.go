@@ -85,7 +85,7 @@ func (l *log) lazily(kind byte, fields func(p *payload)) {
 	}
 	fresh := p == nil
 	if fresh {
-		p = payloads.Get().(*payload)
+		p = newPayload(0)
 		p.lazy = true
 		l.push(p)
 	}

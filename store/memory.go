@@ -94,7 +94,7 @@ func (s *Memory) Append(b *Batch, number func()) LSN {
 	lsn := s.durable.Add(1)
 	kicks := s.kicks
 	s.mu.Unlock()
-	*b = Batch{}
+	b.forget()
 	p.release()
 	for _, kick := range kicks {
 		kick()

@@ -35,7 +35,7 @@ func (s *Disk) Spill(queue uint64, messages []Message) error {
 			n++
 		}
 		p := sp.batch.take()
-		sp.batch = Batch{}
+		sp.batch.forget()
 		if err := sp.write(queue, messages[:n], p); err != nil {
 			return err
 		}

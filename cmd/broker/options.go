@@ -13,6 +13,7 @@ func authOptions(c config.Config, s store.Store, bus *events.Bus) auth.Options {
 	return auth.Options{
 		Storage:         userStorage{s},
 		Mechanisms:      c.AuthMechanisms,
+		TokensOnly:      c.TokensOnly(),
 		LoopbackUsers:   c.Loopback(),
 		DefaultUser:     c.DefaultUser,
 		DefaultPassword: c.DefaultPass,

@@ -149,6 +149,9 @@ func (n *node) open() (err error) {
 	if users.CheckPassword, err = n.config.CheckPassword(); err != nil {
 		return err
 	}
+	if users.Tokens, err = tokenVerifier(n.config, n.log); err != nil {
+		return err
+	}
 	if n.users, err = auth.New(users); err != nil {
 		return fmt.Errorf("users: %w", err)
 	}

@@ -12,8 +12,10 @@ import (
 // homes says where a third-party module may be imported. Each stands in a decision
 // record in docs/decisions; a module without a line here has none.
 var homes = []home{
+	{module: "github.com/MicahParks/keyfunc/v3", in: []string{"auth"}},
 	{module: "github.com/coder/websocket", in: []string{"server"}},
 	{module: "github.com/dlclark/regexp2/v2", in: []string{"pattern"}},
+	{module: "github.com/golang-jwt/jwt/v5", in: []string{"auth", "test"}},
 	{module: "github.com/pires/go-proxyproto", in: []string{"server"}},
 	{module: "github.com/michaelklishin/rabbit-hole/v2", in: []string{"test"}},
 	{module: "github.com/prometheus/client_golang", in: []string{"metrics"}},
