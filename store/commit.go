@@ -182,6 +182,7 @@ func (c *committer) writeAt(group []*payload) error {
 	}
 	header.encode(c.head[:])
 	c.layOut(group)
+	start := time.Now()
 	if err := c.seg.file.write(c.buffers, c.seg.offset(c.pos)); err != nil {
 		return fmt.Errorf("append to segment %d at %d: %w", c.seg.id, c.seg.offset(c.pos), err)
 	}
@@ -192,6 +193,7 @@ func (c *committer) writeAt(group []*payload) error {
 		c.data = c.pos
 	}
 	c.s.counters.batches.Add(1)
+	c.s.counters.writeNanos.Add(int64(time.Since(start)))
 	return nil
 }
 
@@ -238,7 +240,9 @@ func (c *committer) sync() error {
 		return c.retreat(fmt.Errorf("sync segment %d: %w", c.seg.id, err))
 	}
 	c.s.counters.syncs.Add(1)
-	c.s.counters.lastSync.Store(int64(time.Since(start)))
+	took := int64(time.Since(start))
+	c.s.counters.lastSync.Store(took)
+	c.s.counters.syncNanos.Add(took)
 	c.settled()
 	return nil
 }
