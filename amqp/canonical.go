@@ -96,9 +96,9 @@ func AppendCanonicalValue(dst []byte, value any) []byte {
 		}
 		return dst
 	}
-	const name = "v"
-	tag, encoded, _ := FindField(AppendTable(nil, Table{{Name: name, Value: value}}), name)
-	return AppendCanonical(dst, tag, encoded)
+	var scratch [64]byte
+	encoded := appendValue(scratch[:0], value)
+	return AppendCanonical(dst, encoded[0], encoded[1:])
 }
 
 // appendSized appends part with its length in front, so that two parts never read like one.

@@ -3,6 +3,7 @@ package amqp
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"unicode/utf8"
 )
 
@@ -11,6 +12,7 @@ import (
 type cursor struct {
 	rest  []byte
 	fault fault
+	grown bool // tables may hold any number of values: they came in before, and the broker has added to them
 }
 
 // fault is why a cursor stopped.
@@ -20,6 +22,7 @@ const (
 	faultNone fault = iota
 	faultMalformed
 	faultUTF8
+	faultTooManyValues
 )
 
 // stop notes a fault and drops the rest, so that every later read comes up short without a check of its own.
@@ -147,13 +150,24 @@ func (d *cursor) longstr() []byte {
 
 // table reads a field table; an empty one is nil.
 func (d *cursor) table() Table {
-	t, rest, err := DecodeTable(d.rest)
-	if err != nil {
-		d.stop(faultMalformed)
+	if table := d.rawTable(); len(table) > 4 {
+		return decodeFields(table[4:])
+	}
+	return nil
+}
+
+// rawTable checks a table and returns it as it stands, with its length.
+func (d *cursor) rawTable() []byte {
+	values := MaxTableValues
+	if d.grown {
+		values = math.MaxInt
+	}
+	n, wrong := checkTable(d.rest, values)
+	if wrong != faultNone {
+		d.stop(wrong)
 		return nil
 	}
-	d.rest = rest
-	return t
+	return d.take(n)
 }
 
 // finish is the one check of a Decode: src is the whole input, of which nothing may be left.
@@ -166,10 +180,18 @@ func (d *cursor) finish(id MethodID, src []byte) error {
 
 // failure is the fault as an error, or that of octets that are left over. It stands apart from finish so that finish can be inlined.
 func (d *cursor) failure(id MethodID, src []byte) error {
-	if d.fault == faultUTF8 {
-		return MalformedUTF8().At(id)
+	return max(d.fault, faultMalformed).of(src).At(id)
+}
+
+// of is the fault as the error that a client is told; src is the whole input.
+func (f fault) of(src []byte) *Error {
+	switch f {
+	case faultUTF8:
+		return MalformedUTF8()
+	case faultTooManyValues:
+		return TooManyValues(MaxTableValues)
 	}
-	return CannotDecode(src).At(id)
+	return CannotDecode(src)
 }
 
 // bit is a bool's part of an octet of bits.

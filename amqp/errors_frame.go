@@ -73,6 +73,11 @@ func CannotDecode(octets []byte) *Error {
 	return newErrorf(CodeFrameError, "cannot decode %s", erlangBinary(octets))
 }
 
+// TooManyValues is the error of a field table that holds more values than are worth reading.
+func TooManyValues(limit int) *Error {
+	return newErrorf(CodeFrameError, "a field table holds more than %d values", limit)
+}
+
 // MalformedUTF8 is the error of a name that is not UTF-8.
 func MalformedUTF8() *Error {
 	return newError(CodeFrameError, "Malformed UTF-8 in shortstr")

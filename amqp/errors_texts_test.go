@@ -29,6 +29,7 @@ var frameTexts = []catalogueText{
 	{amqp.BodySizeTooLarge(536870913, 536870912), 501, `FRAME_ERROR - content body size 536870913 exceeds maximum allowed size 536870912`},
 	{amqp.CannotDecode([]byte{0, 20}), 501, `FRAME_ERROR - cannot decode <<0,20>>`},
 	{amqp.CannotDecode([]byte(`a"\`)), 501, `FRAME_ERROR - cannot decode <<"a\"\\">>`},
+	{amqp.TooManyValues(16384), 501, `FRAME_ERROR - a field table holds more than 16384 values`},
 	{amqp.MalformedUTF8(), 501, `FRAME_ERROR - Malformed UTF-8 in shortstr`},
 	{amqp.UnknownMethod(99<<16 | 10), 540, `NOT_IMPLEMENTED - unknown method 99.10`},
 	{amqp.UnimplementedMethod(), 503, `COMMAND_INVALID - unimplemented method`},

@@ -18,7 +18,7 @@ func (p *Properties) Has(flags uint16) bool { return p.Flags&flags == flags }
 
 // DecodeProperties reads the properties of a content header, from the flags on. The error is an *Error 501 with basic.publish's ids.
 func DecodeProperties(raw []byte) (Properties, error) {
-	d := cursor{rest: raw}
+	d := cursor{rest: raw, grown: true}
 	p := Properties{Flags: d.propertyFlags()}
 	p.read(&d)
 	return p, d.finish(MethodBasicPublish, raw)

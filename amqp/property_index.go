@@ -25,10 +25,19 @@ func (i *PropertyIndex) Has(flags uint16) bool { return i.Flags&flags == flags }
 // ScanProperties checks the properties of a content header, from the flags on, and notes in into what the broker must know. It does not
 // allocate. The error is an *Error 501 with basic.publish's ids. [basic, content header properties]
 func ScanProperties(raw []byte, into *PropertyIndex) error {
-	d := cursor{rest: raw}
-	*into = PropertyIndex{Flags: d.propertyFlags()}
-	if into.Flags != 0 {
-		into.scan(&d, len(raw))
+	return into.scanAll(cursor{rest: raw, grown: true}, raw)
+}
+
+// ScanPublished is ScanProperties for what a client sends: headers of more than MaxTableValues values are refused. Only there: what the broker
+// adds on a message's later ways must not make it unreadable.
+func ScanPublished(raw []byte, into *PropertyIndex) error {
+	return into.scanAll(cursor{rest: raw}, raw)
+}
+
+func (i *PropertyIndex) scanAll(d cursor, raw []byte) error {
+	*i = PropertyIndex{Flags: d.propertyFlags()}
+	if i.Flags != 0 {
+		i.scan(&d, len(raw))
 	}
 	return d.finish(MethodBasicPublish, raw)
 }
@@ -70,16 +79,6 @@ func skipText(d *cursor, flags, flag uint16) []byte {
 		return nil
 	}
 	return d.key()
-}
-
-// rawTable checks a table and returns it as it stands, with its length.
-func (d *cursor) rawTable() []byte {
-	n, err := CheckTable(d.rest)
-	if err != nil {
-		d.stop(faultMalformed)
-		return nil
-	}
-	return d.take(n)
 }
 
 // ReplaceReplyTo appends the properties raw, whose index is idx, with another reply-to. The message must have one.

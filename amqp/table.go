@@ -13,6 +13,9 @@ import (
 const (
 	// MaxTableDepth is how deep tables and arrays may be nested, the outermost table included.
 	MaxTableDepth = 64
+	// MaxTableValues is how many values a table may hold, those in nested tables and arrays included. What a value costs to read is many times what it
+	// costs to send; no client is known that comes near.
+	MaxTableValues = 16 << 10
 	// MaxTableSize is the most octets that a table may have.
 	MaxTableSize = 16 << 20
 )
@@ -54,18 +57,21 @@ func (t Table) Get(name string) (any, bool) {
 }
 
 // DecodeTable reads a table with its length from the front of src and returns it with the octets behind it. An empty table is nil. Nothing
-// in it aliases src. The error is an *Error 501.
+// in it aliases src. It may hold any number of values: those that clients send are counted where they come in. The error is an *Error 501.
 func DecodeTable(src []byte) (t Table, rest []byte, err error) {
-	n, err := CheckTable(src)
-	if err != nil {
-		return nil, src, err
+	n, wrong := checkTable(src, math.MaxInt)
+	if wrong != faultNone {
+		return nil, src, wrong.of(src)
 	}
 	return decodeFields(src[4:n]), src[n:], nil
 }
 
 // decodeFields reads the fields of a table that was checked.
 func decodeFields(src []byte) Table {
-	var t Table
+	if len(src) == 0 {
+		return nil
+	}
+	t := make(Table, 0, countFields(src))
 	for d := (cursor{rest: src}); len(d.rest) > 0; {
 		name := string(d.key())
 		t = append(t, Field{name, decodeValue(&d)})
@@ -113,11 +119,29 @@ func decodeValue(d *cursor) any {
 }
 
 func decodeItems(src []byte) Array {
-	items := Array{}
+	items := make(Array, 0, countItems(src))
 	for d := (cursor{rest: src}); len(d.rest) > 0; {
 		items = append(items, decodeValue(&d))
 	}
 	return items
+}
+
+// countFields is how many fields a table has that was checked, nested ones not counted. Memory of just that size costs a fraction of what
+// growing it does.
+func countFields(src []byte) (n int) {
+	for ; len(src) > 0; n++ {
+		src = src[1+int(src[0]):]
+		src = src[valueSize(src):]
+	}
+	return n
+}
+
+// countItems is countFields for an array.
+func countItems(src []byte) (n int) {
+	for ; len(src) > 0; n++ {
+		src = src[valueSize(src):]
+	}
+	return n
 }
 
 // AppendTable appends a table with its length.

@@ -16,11 +16,26 @@ const lengthFollows = 255
 // CheckTable tells how many octets the table at the front of src has, its length field included, after checking every octet of it. It does
 // not allocate. The error is an *Error 501.
 func CheckTable(src []byte) (n int, err error) {
-	n = lengthOfBlock(src)
-	if n < 0 || n > MaxTableSize || !validFields(src[4:n], MaxTableDepth) {
-		return 0, CannotDecode(src)
+	n, wrong := checkTable(src, MaxTableValues)
+	if wrong != faultNone {
+		return 0, wrong.of(src)
 	}
 	return n, nil
+}
+
+// checkTable is CheckTable for a table that may hold so many values.
+func checkTable(src []byte, values int) (int, fault) {
+	n := lengthOfBlock(src)
+	if n < 0 || n > MaxTableSize {
+		return 0, faultMalformed
+	}
+	switch {
+	case validFields(src[4:n], MaxTableDepth, &values):
+		return n, faultNone
+	case values < 0:
+		return 0, faultTooManyValues
+	}
+	return 0, faultMalformed
 }
 
 // lengthOfBlock is the size of a length field and what it announces, -1 if src does not hold that much.
@@ -34,16 +49,19 @@ func lengthOfBlock(src []byte) int {
 	return -1
 }
 
-// validFields checks the fields of a table; depth is how many levels are left.
-func validFields(src []byte, depth int) bool {
+// validFields checks the fields of a table; depth is how many levels are left, and left how many values, which is below 0 when there are too many.
+func validFields(src []byte, depth int, left *int) bool {
 	for len(src) > 0 {
+		if *left--; *left < 0 {
+			return false
+		}
 		name := 1 + int(src[0])
 		if name >= len(src) {
 			return false
 		}
 		src = src[name:]
 		n := valueSize(src)
-		if n < 0 || !validInside(src[:n], depth) {
+		if n < 0 || !validInside(src[:n], depth, left) {
 			return false
 		}
 		src = src[n:]
@@ -51,11 +69,14 @@ func validFields(src []byte, depth int) bool {
 	return true
 }
 
-// validItems checks the values of an array; depth as in validFields.
-func validItems(src []byte, depth int) bool {
+// validItems checks the values of an array; depth and left as in validFields.
+func validItems(src []byte, depth int, left *int) bool {
 	for len(src) > 0 {
+		if *left--; *left < 0 {
+			return false
+		}
 		n := valueSize(src)
-		if n < 0 || !validInside(src[:n], depth) {
+		if n < 0 || !validInside(src[:n], depth, left) {
 			return false
 		}
 		src = src[n:]
@@ -64,12 +85,12 @@ func validItems(src []byte, depth int) bool {
 }
 
 // validInside checks what an array or table in a table holds; other values are valid.
-func validInside(value []byte, depth int) bool {
+func validInside(value []byte, depth int, left *int) bool {
 	switch value[0] {
 	case 'F':
-		return depth > 1 && validFields(value[5:], depth-1)
+		return depth > 1 && validFields(value[5:], depth-1, left)
 	case 'A':
-		return depth > 1 && validItems(value[5:], depth-1)
+		return depth > 1 && validItems(value[5:], depth-1, left)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package amqp_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 	"reflect"
 	"runtime"
@@ -34,6 +35,72 @@ func TestTableRoundTrip(t *testing.T) {
 	}
 	if again := amqp.AppendTable(nil, back); !bytes.Equal(again, wire) {
 		t.Errorf("got %x, want %x", again, wire)
+	}
+}
+
+// Tables that cost much more to read than to send are refused, whatever they hold; up to the limit every table passes.
+func TestTablesOfManyValues(t *testing.T) {
+	const most = amqp.MaxTableValues
+	array := func(items string) string { return "\x01aA" + string(raw(items)) }
+	for name, fields := range map[string]func(values int) string{
+		"fields":      func(n int) string { return strings.Repeat("\x01at\x01", n) },
+		"short names": func(n int) string { return strings.Repeat("\x00V", n) },
+		"items":       func(n int) string { return array(strings.Repeat("V", n-1)) },
+		"tables":      func(n int) string { return strings.Repeat("\x00F\x00\x00\x00\x00", n) },
+		"in tables":   func(n int) string { return strings.Repeat("\x00F\x00\x00\x00\x02\x00V", n/2) + strings.Repeat("\x00V", n%2) },
+		"in arrays": func(n int) string {
+			return strings.Repeat(array("V")+array("VV"), n/5) + strings.Repeat("\x00V", n%5)
+		},
+	} {
+		if table, rest, err := amqp.DecodeTable(raw(fields(most))); err != nil || len(rest) != 0 || len(table) == 0 {
+			t.Errorf("%s: %d values are refused: %v", name, most, err)
+		}
+		_, err := amqp.CheckTable(raw(fields(most + 1)))
+		var refused *amqp.Error
+		if !errors.As(err, &refused) || refused.Text != amqp.TooManyValues(most).Text {
+			t.Errorf("%s: one more gives %v", name, err)
+		}
+		m := &amqp.QueueBind{}
+		payload := append([]byte("\x00\x00\x01q\x01x\x00\x00"), raw(fields(most+1))...)
+		if err := m.Decode(payload); !errors.As(err, &refused) || refused.Text != amqp.TooManyValues(most).Text || refused.Class != 50 {
+			t.Errorf("%s: a method with it gives %v", name, err)
+		}
+		properties := append([]byte{0x20, 0}, raw(fields(most+1))...)
+		if err := amqp.ScanPublished(properties, new(amqp.PropertyIndex)); !errors.As(err, &refused) || refused.Class != 60 {
+			t.Errorf("%s: properties with it give %v", name, err)
+		}
+		// What the broker itself has grown stays readable.
+		if err := amqp.ScanProperties(properties, new(amqp.PropertyIndex)); err != nil {
+			t.Errorf("%s: properties of a message that is here: %v", name, err)
+		}
+		if table, _, err := amqp.DecodeTable(raw(fields(most + 1))); err != nil || len(table) == 0 {
+			t.Errorf("%s: a table that is here: %v", name, err)
+		}
+	}
+}
+
+// BenchmarkDenseTable reads the tables that cost the most for their size, at the limit.
+func BenchmarkDenseTable(b *testing.B) {
+	for name, fields := range map[string]string{
+		"fields": strings.Repeat("\x01at\x01", amqp.MaxTableValues), "items": "\x01aA" + string(raw(strings.Repeat("V", amqp.MaxTableValues-1))),
+		"tables": strings.Repeat("\x00F\x00\x00\x00\x00", amqp.MaxTableValues),
+	} {
+		table := raw(fields)
+		b.Run(name+"/check", func(b *testing.B) {
+			for b.Loop() {
+				if _, err := amqp.CheckTable(table); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/decode", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := amqp.DecodeTable(table); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -74,13 +74,16 @@ func newRule(b *Binding) (*rule, error) {
 			return nil, amqp.InvalidXMatch(match)
 		}
 	}
+	r.criteria = make([]criterion, 0, len(b.Arguments))
+	var value []byte
 	for _, f := range b.Arguments {
 		if f.Name == argMatch || skipped == "x-" && strings.HasPrefix(f.Name, skipped) {
 			continue
 		}
 		c := criterion{name: f.Name, present: f.Value == nil}
 		if !c.present {
-			c.value = string(amqp.AppendCanonicalValue(nil, f.Value))
+			value = amqp.AppendCanonicalValue(value[:0], f.Value)
+			c.value = string(value)
 		}
 		r.criteria = append(r.criteria, c)
 	}
@@ -181,6 +184,12 @@ func (t *headers) route(r *Routing) {
 	if len(r.Headers) == 0 {
 		return
 	}
+	t.routeByFields(r)
+	r.dropIndex()
+}
+
+// routeByFields looks for the rules that a header of the message speaks for.
+func (t *headers) routeByFields(r *Routing) {
 	if len(t.columns) <= fewColumns {
 		for name, col := range t.columns {
 			if tag, value, ok := amqp.FindField(r.Headers, name); ok {
@@ -221,22 +230,4 @@ func (r *Routing) tryAll(rules []*rule) {
 			r.reach(found.destination)
 		}
 	}
-}
-
-func (r *Routing) meets(criteria []criterion) bool {
-	for i := range criteria {
-		c := &criteria[i]
-		tag, value, ok := amqp.FindField(r.Headers, c.name)
-		if !ok {
-			return false
-		}
-		if c.present {
-			continue
-		}
-		r.value = amqp.AppendCanonical(r.value[:0], tag, value)
-		if string(r.value) != c.value {
-			return false
-		}
-	}
-	return true
 }

@@ -36,7 +36,8 @@ type Routing struct {
 	hit       bool                    // the exchange at hand led somewhere
 	ways      manyWays                // scratch of the topic type
 	value     []byte                  // scratch of the headers type, and
-	tried     map[*column]bool        // the headers that were looked at
+	tried     map[*column]bool        // the headers that were looked at, and
+	fields    map[string]headerField  // an index of the message's headers, which it aliases; empty where none was needed
 }
 
 // Found returns the queues that the message reaches, each once. The slice lives until the next Route.

@@ -149,7 +149,7 @@ func (a *API) consumer(s *server.ConsumerStatus) object {
 			status = "waiting"
 		}
 	}
-	return object{
+	o := object{
 		{"consumer_tag", s.Tag}, {"queue", object{{"name", opts.Name}, {"vhost", opts.VHost}}}, {"exclusive", s.Exclusive},
 		{"ack_required", !s.NoAck}, {"prefetch_count", s.Prefetch}, {"active", active}, {"activity_status", status}, {"arguments", s.Arguments},
 		{"consumer_timeout", s.Timeout},
@@ -158,4 +158,5 @@ func (a *API) consumer(s *server.ConsumerStatus) object {
 			{"peer_port", peerPort}, {"user", s.User}, {"node", a.options.Node},
 		}},
 	}
+	return firstPass(o, s.Consumer)
 }

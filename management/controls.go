@@ -161,23 +161,27 @@ func (c *call) listUnacked() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	held := c.api.server.Unacked(q, n)
-	messages := make([]uint64, len(held))
-	for i := range held {
-		messages[i] = held[i].Seq
+	unacked := c.api.server.Unacked(q, n)
+	numbers := make([]uint64, len(unacked))
+	for i := range unacked {
+		numbers[i] = unacked[i].Seq
 	}
-	returned, failed := q.Attempts(messages)
+	held, err := q.Held(numbers)
+	if err != nil {
+		return reply{}, gone(err)
+	}
 	list := []object{}
-	for i := range held {
-		list = append(list, append(showUnacked(&held[i]), field{"returned", returned[i]}, field{"failed", failed[i]}))
+	for i := range unacked {
+		list = append(list, showUnacked(&unacked[i], &held[i]))
 	}
 	return ok(list)
 }
 
-func showUnacked(u *server.UnackedStatus) object {
+func showUnacked(u *server.UnackedStatus, h *queue.Held) object {
 	return object{
 		{"message", u.Seq}, {"delivery_tag", u.DeliveryTag}, {"consumer_tag", u.Consumer}, {"connection_name", u.Connection},
 		{"channel_number", u.Channel}, {"user", u.User}, {"age", u.Age.Milliseconds()},
+		{"redelivered", h.Redelivered}, {"returned", h.Acquired}, {"failed", h.Failed}, {"delivery_count", h.Acquired + 1},
 	}
 }
 

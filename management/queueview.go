@@ -46,11 +46,13 @@ type queueView struct {
 	form      queueForm
 	windows   windows
 	consumers map[*queue.Queue][]server.ConsumerStatus
+	oldest    map[*queue.Queue]time.Duration // that clients have held messages
 }
 
 func (a *API) queueView(form queueForm, w windows) *queueView {
 	view := &queueView{api: a, form: form, windows: w}
 	if form >= reduced {
+		view.oldest = a.server.OldestUnacked()
 		view.consumers = make(map[*queue.Queue][]server.ConsumerStatus)
 		for _, consumer := range a.server.Consumers() {
 			view.consumers[consumer.Queue] = append(view.consumers[consumer.Queue], consumer)
@@ -89,7 +91,7 @@ func (view *queueView) show(q queueIn) object {
 }
 
 // queueFields is about how many fields a queue has.
-const queueFields = 80
+const queueFields = 88
 
 // declared adds what a queue was declared with.
 func (view *queueView) declared(o object, q queueIn) object {
@@ -190,6 +192,7 @@ func (view *queueView) numbers(o object, q queueIn) object {
 	o = append(o, field{"consumers", s.Consumers}, field{"memory", s.ReadyBytes})
 	o = view.contents(o, q, &s)
 	o = view.backlog(o, &s, h)
+	o = view.timings(o, q, h)
 	if messages := view.messages(&s, h); len(messages) > 0 {
 		o.add("message_stats", messages)
 	}
@@ -218,9 +221,10 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 	use := utilisation(s)
 	o = append(o,
 		field{"consumer_capacity", use}, field{"consumer_utilisation", use},
-		field{"message_bytes", s.Bodies}, field{"message_bytes_ready", s.Bodies}, field{"message_bytes_unacknowledged", 0},
-		field{"message_bytes_persistent", 0}, field{"message_bytes_ram", s.ReadyBytes},
-		field{"messages_persistent", 0}, field{"messages_ram", s.InMemory},
+		field{"message_bytes", s.Bodies + s.UnackedBodies}, field{"message_bytes_ready", s.Bodies},
+		field{"message_bytes_unacknowledged", s.UnackedBodies},
+		field{"message_bytes_persistent", s.PersistentBodies}, field{"message_bytes_ram", s.ReadyBytes},
+		field{"messages_persistent", s.Persistent}, field{"messages_ram", s.InMemory},
 		field{"single_active_consumer_tag", view.activeTag(q)},
 	)
 	if kind == "quorum" {

@@ -15,6 +15,7 @@ type sink struct {
 	sync.Mutex
 	consumer queue.Consumer
 	taken    int
+	settles  int64
 	toAck    []uint64
 }
 
@@ -48,8 +49,10 @@ func (s *sink) settle(q *queue.Queue, o queue.Outcome) {
 		return
 	}
 	all := queue.NewSettlement(&s.consumer, o)
+	s.settles++
+	all.Timed(1 + s.settles/1000) // as a channel's clock, in ms
 	for _, seq := range s.toAck {
-		all.Add(seq)
+		all.AddTimed(seq, 1)
 	}
 	s.toAck = s.toAck[:0]
 	if q.Settle(all) {

@@ -38,6 +38,7 @@ type Consumer struct {
 	queue      *Queue
 	class      *class
 	unacked    int
+	tries      tries
 	effective  int32 // prefetch that the settings leave of it; read by anyone
 	asked      int   // prefetch that the client asked for
 	stalled    bool  // the receiver refused a message and has not resumed yet

@@ -1,5 +1,7 @@
 package queue
 
+import "leveret/amqp"
+
 // canDeliver reports whether there is a ready message and a consumer with room for it.
 func (q *Queue) canDeliver() bool {
 	if q.consumers.ready == 0 || q.consumers.paused || q.window.Marked() == 0 {
@@ -41,6 +43,8 @@ func (q *Queue) serve(n uint64, e *entry, c *Consumer, forGood bool) {
 // The outbox of the consumer at hand stays locked from one message to the next, and is the only lock held.
 func (q *Queue) deliver() {
 	var held Outbox
+	var last amqp.Message
+	var again bool
 	for ; q.budget > 0; q.budget-- {
 		c, n, e := q.pick()
 		if e == nil {
@@ -66,7 +70,8 @@ func (q *Queue) deliver() {
 			q.consumers.update(c)
 			continue
 		}
-		q.delivered = true
+		last, again = m, e.redelivered
+		q.notePassing(m, again)
 		q.count(c, e)
 		q.serve(n, e, c, c.NoAck)
 		q.leave(n, e, c.NoAck)
@@ -77,6 +82,23 @@ func (q *Queue) deliver() {
 	}
 	if held != nil {
 		held.Unlock()
+	}
+	q.noteLast(last, again)
+}
+
+// notePassing notes that a message went to a consumer.
+func (q *Queue) notePassing(m amqp.Message, redelivered bool) {
+	if !q.delivered {
+		q.delivered = true
+		q.meter.noteFirst(m, redelivered)
+	}
+}
+
+// noteLast notes the last of the messages that went to consumers, if one did.
+func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
+	if m != nil {
+		q.holding.look(m)
+		q.meter.noteLast(m, redelivered)
 	}
 }
 
@@ -112,12 +134,15 @@ func (q *Queue) pass(b *Batch) int {
 	if held != nil {
 		held.Unlock()
 	}
+	if passed > 0 {
+		q.noteLast(b.messages[passed-1].message, false)
+	}
 	return passed
 }
 
 // passed notes that a message went straight to a consumer.
 func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
-	q.delivered = true
+	q.notePassing(m.message, false)
 	q.budget--
 	logged := q.Logs(m.message)
 	switch {
@@ -133,6 +158,7 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 		q.releases.add(m.chunk)
 	default:
 		q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: tag}, false)
+		q.holding.bytes += len(m.message)
 		q.mark(m.message)
 	}
 	if !c.NoAck {
@@ -158,8 +184,12 @@ func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	q.weigh(e, -size)
 	if !forGood {
 		q.unacked++
+		if e.redelivered {
+			q.holding.again.Add(n)
+		}
 	}
 	if !forGood && !stored {
+		q.holding.bytes += len(e.message)
 		q.window.Unmark(n)
 		return
 	}

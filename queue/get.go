@@ -55,6 +55,8 @@ func (s *get) answer(q *Queue) {
 		return
 	}
 	s.found = true
+	q.meter.noteFirst(e.message, e.redelivered)
+	q.holding.look(e.message)
 	q.lock(s.outbox)
 	m := e.message
 	if e.redelivered && !q.attempts.acquired.empty() {
@@ -70,6 +72,7 @@ func (s *get) answer(q *Queue) {
 	} else {
 		q.counted.Got++
 	}
+	q.measureWait(q.now())
 	q.serve(n, e, nil, s.noAck)
 	q.leave(n, e, s.noAck)
 }

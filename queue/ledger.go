@@ -51,6 +51,9 @@ func (s *Stats) Add(u Stats) {
 	s.Consumers += u.Consumers
 	s.ReadyBytes += u.ReadyBytes
 	s.Bodies += u.Bodies
+	s.UnackedBodies += u.UnackedBodies
+	s.Persistent += u.Persistent
+	s.PersistentBodies += u.PersistentBodies
 	if s.Head == 0 || u.Head != 0 && u.Head < s.Head {
 		s.Head = u.Head // of several queues, the oldest
 	}

@@ -176,7 +176,7 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if state.delivered {
-		m.delivered = time.Now()
+		m.delivered = state.at
 	}
 	m.readyBytes, m.crowded = state.readyBytes, state.crowded
 	if g := m.gate.Load(); g != nil {
@@ -198,8 +198,9 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 
 // runnerState is what the runner tells its mailbox between two turns.
 type runnerState struct {
-	busy       bool // it has deliveries left to make
-	delivered  bool // it delivered something in the turn before
+	busy       bool      // it has deliveries left to make
+	delivered  bool      // it delivered something in the turn before,
+	at         time.Time // at this time
 	readyBytes int
 	crowded    bool
 	ready      int   // messages

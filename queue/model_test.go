@@ -35,10 +35,22 @@ type member struct {
 	held    []*message
 	room    int
 	stalled bool
+	acked   uint64 // of the messages that nobody had got before
+	failed  uint64
 }
 
 func (m *model) ready() []*message {
 	return slices.DeleteFunc(slices.Clone(m.messages), func(x *message) bool { return !x.ready })
+}
+
+// unackedBodies is how many bytes the bodies of the unacked messages have.
+func (m *model) unackedBodies() (sum int64) {
+	for _, x := range m.messages {
+		if !x.ready {
+			sum += int64(len(x.text))
+		}
+	}
+	return sum
 }
 
 func (m *model) counts() queue.Counts {
@@ -132,6 +144,13 @@ func (m *model) settle(c *member, o queue.Outcome, settled []*message) {
 		c.held = without(c.held, x)
 		if m.closed {
 			continue
+		}
+		switch {
+		case x.redelivered:
+		case o == queue.Ack:
+			c.acked++
+		default:
+			c.failed++
 		}
 		switch o {
 		case queue.Requeue:

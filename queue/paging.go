@@ -104,14 +104,14 @@ func (q *Queue) mark(m amqp.Message) {
 
 // weigh adds the size of a message, or takes it off when it is negative, where it counts.
 func (q *Queue) weigh(e *entry, size int) {
+	body := len(e.message.Body())
 	if size < 0 {
-		q.hereBodies -= int64(len(e.message.Body()))
-	} else {
-		q.hereBodies += int64(len(e.message.Body()))
+		body = -body
 	}
+	q.hereBodies += int64(body)
 	switch {
 	case !e.stored():
-		q.loose.weigh(e, size)
+		q.loose.weigh(e, size, body)
 	case e.tail:
 		q.tail += size
 	default:

@@ -313,7 +313,12 @@ func (m *machine) compare(t *rapid.T) {
 	if m.model.closed != m.Closed() || m.model.closed != errors.Is(err, queue.ErrClosed) {
 		t.Fatalf("closed: %v, %v; want %v", m.Closed(), err, m.model.closed)
 	}
-	want := queue.Stats{Counts: m.model.counts(), Totals: m.model.totals}
+	for _, c := range m.all {
+		if acked, failed := c.consumer.FirstTries(); acked != c.acked || failed != c.failed {
+			t.Fatalf("a consumer acked %d messages at the first try and failed with %d, want %d and %d", acked, failed, c.acked, c.failed)
+		}
+	}
+	want := queue.Stats{Counts: m.model.counts(), Totals: m.model.totals, UnackedBodies: m.model.unackedBodies()}
 	for _, x := range m.model.ready() {
 		want.ReadyBytes += len(x.text) + m.overhead
 		want.InMemory++

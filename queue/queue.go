@@ -18,9 +18,10 @@ type Options struct {
 	AutoDelete           bool
 	SingleActiveConsumer bool
 	Arguments            amqp.Table
-	Ledger               *Ledger // where the queue leaves its totals when it closes; may be nil
-	Log                  Log     // what keeps the persistent messages of a durable queue, and those that are too many for the memory; nil for none
-	Budget               *Budget // that the queue shares with others; nil for none
+	Ledger               *Ledger  // where the queue leaves its totals when it closes; may be nil
+	Timings              *Timings // where it adds its durations; nil for none
+	Log                  Log      // what keeps the persistent messages of a durable queue, and those that are too many for the memory; nil for none
+	Budget               *Budget  // that the queue shares with others; nil for none
 
 	Quorum        bool // it goes by the rules of quorum queues: what comes back is served first, priorities without being asked for
 	MaxPriority   int  // priorities are 0 to this; 0 for a queue that was declared without
@@ -76,6 +77,8 @@ type Queue struct {
 	groups     *groups // the order, if it is that
 	set        Settings
 	clock      clock
+	meter      meter
+	holding    holding
 	lifetimes  lifetimes
 	attempts   attempts
 	anywhere   anywhere
@@ -110,6 +113,9 @@ func New(opts Options) *Queue {
 func build(opts Options) *Queue {
 	if opts.Settings == (Settings{}) {
 		opts.Settings = DefaultSettings()
+	}
+	if opts.Timings == nil {
+		opts.Timings = new(Timings)
 	}
 	q := &Queue{opts: opts}
 	q.settings.Store(&opts.Settings)

@@ -48,7 +48,7 @@ func (q *Queue) close() {
 		c.Receiver.Cancelled()
 	}
 	q.consumers = consumers{}
-	q.unacked = 0
+	q.unacked, q.holding = 0, holding{}
 	q.clock.stop()
 	q.forget()
 	q.settled = q.settled[:0] // the store drops the queue as a whole

@@ -30,6 +30,9 @@ type Settlement struct {
 	Outcome  Outcome
 	ranges   []store.Range
 	count    int
+	at       int64 // when it was made, and when its first and its last message was delivered; see Timed
+	first    int64
+	last     int64
 	logged   bool // the log knows already
 }
 
@@ -40,6 +43,18 @@ func NewSettlement(c *Consumer, o Outcome) *Settlement {
 	s := settlements.Get().(*Settlement)
 	s.Consumer, s.Outcome = c, o
 	return s
+}
+
+// Timed says when the settlement is made, by the clock that AddTimed goes by: any in ms that does not jump and is not 0.
+func (s *Settlement) Timed(at int64) { s.at = at }
+
+// AddTimed is Add for a message of which it is known when it was delivered.
+func (s *Settlement) AddTimed(n uint64, delivered int64) {
+	if s.count == 0 {
+		s.first = delivered
+	}
+	s.last = delivered
+	s.Add(n)
 }
 
 // Add adds a message by its number in the queue. Neighbours in ascending order cost one range.
@@ -74,7 +89,7 @@ func (s *Settlement) run(q *Queue) {
 		}
 		q.tally(s)
 	}
-	s.Consumer, s.ranges, s.count, s.logged = nil, s.ranges[:0], 0, false
+	*s = Settlement{ranges: s.ranges[:0]}
 	settlements.Put(s)
 }
 
@@ -90,6 +105,7 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 			continue
 		}
 		q.unacked--
+		q.holding.bytes -= len(e.message)
 		if q.groups != nil {
 			q.groups.release(e.tag)
 		}
@@ -179,9 +195,11 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 
 // tally counts a settlement and gives the consumer its room back.
 func (q *Queue) tally(s *Settlement) {
+	again := q.holding.forget(s.ranges)
 	switch s.Outcome {
 	case Ack:
 		q.counted.Acked += uint64(s.count)
+		q.measureProcessing(s)
 	case Requeue, Return:
 		q.counted.Requeued += uint64(s.count)
 	case Reject:
@@ -189,6 +207,7 @@ func (q *Queue) tally(s *Settlement) {
 	}
 	if c := s.Consumer; c != nil {
 		c.unacked -= s.count
+		c.tries.count(s.Outcome, uint64(s.count-again))
 		q.consumers.update(c)
 		q.consumers.succeed()
 		q.look()

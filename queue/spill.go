@@ -13,13 +13,22 @@ const spillBytes = 4 << 20
 // put aside there, unsynced, and are away then like any other.
 type loose struct {
 	head, tail int    // bytes
+	count      int    // messages
+	bodies     int64  // bytes of their bodies
 	from       uint64 // no message of the tail lies below
 	spilling   bool
 }
 
 func (l *loose) bytes() int { return l.head + l.tail }
 
-func (l *loose) weigh(e *entry, size int) {
+// weigh adds a message of that size, with that body, or takes it off when both are negative.
+func (l *loose) weigh(e *entry, size, body int) {
+	l.bodies += int64(body)
+	if size < 0 {
+		l.count--
+	} else {
+		l.count++
+	}
 	if e.tail {
 		l.tail += size
 	} else {

@@ -27,7 +27,12 @@ type Stats struct {
 	Totals
 	ReadyBytes int   // of message data and bookkeeping
 	Bodies     int64 // bytes in the bodies of ready messages; of those that are on disk alone, about
-	Head       int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
+
+	UnackedBodies    int64 // bytes in the bodies of unacked messages, about
+	Persistent       int   // messages that survive a restart, ready and unacked
+	PersistentBodies int64 // and the bytes in their bodies, about
+
+	Head int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
 
 	InMemory    int // ready messages that are in memory
 	Pending     int // messages that wait for their time: delayed ones, and those that are to be tried again
@@ -40,6 +45,8 @@ type Stats struct {
 type stats struct {
 	ready, unacked, consumers, readyBytes, bodies, head atomic.Int64
 	inMemory, pending, leaving, mostUnacked             atomic.Int64
+	unackedBodies, persistent, persistentBodies         atomic.Int64
+	timings                                             atomic.Pointer[timings]
 	paused                                              atomic.Bool
 
 	active atomic.Pointer[Consumer] // the single active consumer
@@ -62,6 +69,7 @@ func (q *Queue) Stats() Stats {
 		ReadyBytes: int(s.readyBytes.Load()), Bodies: s.bodies.Load(), Head: s.head.Load(),
 	}
 	st.InMemory, st.Pending, st.Leaving = int(s.inMemory.Load()), int(s.pending.Load()), int(s.leaving.Load())
+	st.UnackedBodies, st.Persistent, st.PersistentBodies = s.unackedBodies.Load(), int(s.persistent.Load()), s.persistentBodies.Load()
 	st.MostUnacked, st.Paused = int(s.mostUnacked.Load()), s.paused.Load()
 	for r := range reasons {
 		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
@@ -81,6 +89,7 @@ func (q *Queue) publishStats() {
 	setInt(&s.pending, int64(q.pending()))
 	setInt(&s.leaving, int64(q.leaving.len()))
 	setInt(&s.bodies, q.bodies())
+	q.publishWeights()
 	head := int64(0)
 	if q.ready() > 0 {
 		if _, e, ok := q.first(); ok {
@@ -106,6 +115,18 @@ func (q *Queue) publishStats() {
 			s.deadLettered[r].Store(d.deadLettered[r])
 			s.dropped[r].Store(d.dropped[r])
 		}
+	}
+}
+
+// publishWeights makes visible how much of the queue is unacked, and how much is persistent. Transient messages of a durable queue that were put aside
+// count as persistent ones do.
+func (q *Queue) publishWeights() {
+	s := &q.stats
+	unacked, lent := q.unackedBodies()
+	setInt(&s.unackedBodies, unacked)
+	if q.logging {
+		setInt(&s.persistent, int64(q.ready()-q.loose.count+q.lent.Len()))
+		setInt(&s.persistentBodies, q.bodies()-q.loose.bodies+lent)
 	}
 }
 

@@ -104,6 +104,7 @@ func (ch *channel) txCommit() error {
 		}
 		c.enqueue(ch, t.message, nil, p.routes.renew(t.route), t.mandatory)
 	}
+	p.settled.now = c.server.now()
 	c.out.mu.Lock()
 	for _, s := range tx.settles {
 		p.settled.outcome = s.outcome

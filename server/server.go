@@ -39,6 +39,7 @@ type Server struct {
 	events  *events.Bus
 	memory  *memory
 	budget  *queue.Budget // of what the queues keep in memory
+	timings queue.Timings // of all queues
 	replies replies
 
 	ids         atomic.Uint64

@@ -23,6 +23,7 @@ type addressed struct {
 // gather groups settled deliveries by queue, consumer and outcome. Runs of deliveries of one consumer, the usual case, cost no look-up.
 type gather struct {
 	outcome queue.Outcome
+	now     int64 // of the server's clock, in ms; 0: how long the deliveries took does not matter
 	list    []addressed
 	last    *consumer
 	at      *queue.Settlement
@@ -39,7 +40,7 @@ func (g *gather) add(u *unacked) {
 	if g.at == nil || g.last != u.consumer || u.consumer == nil || g.at.Outcome != g.outcome {
 		g.find(u)
 	}
-	g.at.Add(u.seq)
+	g.at.AddTimed(u.seq, u.at)
 }
 
 // manySettlements is the number of settlements from which they are found by map.
@@ -65,6 +66,7 @@ func (g *gather) find(u *unacked) {
 
 func (g *gather) open(key gatherKey) {
 	g.at = queue.NewSettlement(key.consumer.base(), key.outcome)
+	g.at.Timed(g.now)
 	g.list = append(g.list, addressed{key.queue, g.at})
 	if g.by != nil {
 		g.by[key] = g.at
@@ -102,6 +104,7 @@ func (c *connection) applySettles() {
 	}
 	var failed []settle
 	var wake []*consumer
+	p.settled.now = c.server.now()
 	c.out.mu.Lock()
 	for _, s := range p.settles {
 		ch := s.channel

@@ -19,6 +19,11 @@ type Stats struct {
 	Contents    queue.Stats
 }
 
+// Timings returns how long the messages of all queues have waited and taken since the server was made. Any goroutine may call it.
+func (s *Server) Timings() (wait, processing queue.Histogram) {
+	return s.timings.Wait.Histogram(), s.timings.Processing.Histogram()
+}
+
 // Stats returns the server's figures. It asks no queue and no connection, and may be called from any goroutine.
 func (s *Server) Stats() Stats {
 	st := Stats{Counters: s.totals.read()}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"leveret/amqp"
-	"leveret/queue"
 )
 
 // What connections and channels show of themselves. The reader counts without a lock and makes its numbers visible once a batch; what it shares
@@ -157,9 +156,7 @@ type ChannelStatus struct {
 	Consumers     int
 	Publishes     ChannelPublishes
 	Deliveries    ChannelDeliveries
-	Active        time.Time     // when the client last sent something
-	Oldest        time.Duration // since the oldest delivery that is not settled; 0: there is none
-	OldestOf      *queue.Queue  // whose it is
+	Active        time.Time // when the client last sent something
 }
 
 // Channels returns the open channels, in order of number within their connections. Any goroutine may call it.
@@ -203,9 +200,6 @@ func (ch *channel) statusLocked() ChannelStatus {
 		Transactional: ch.tx != nil, Settling: ch.tx.held(), Uncommitted: int(ch.shown.uncommitted.Load()),
 		Publishes: ch.shown.load(), Deliveries: ch.delivered,
 		Active: time.UnixMilli(c.visible.active.Load()),
-	}
-	if _, u, ok := ch.unacked.NextFrom(0); ok {
-		st.Oldest, st.OldestOf = time.Duration(max(1, c.server.now()-u.at))*time.Millisecond, u.queue
 	}
 	st.Confirming = ch.tx == nil && slices.Contains(c.out.confirming, ch)
 	if st.Confirming {

@@ -248,7 +248,7 @@ func (s *Server) saveVHost(name string, r *vhostRecord) error {
 // openVHost loads a virtual host and lets clients in.
 func (s *Server) openVHost(name string, r vhostRecord) error {
 	v, err := vhost.New(vhost.Options{
-		Name: name, Store: s.store, Recovery: s.registry.recovery, Budget: s.budget, Log: s.log, Metadata: r.Metadata, Limits: r.Limits,
+		Name: name, Store: s.store, Recovery: s.registry.recovery, Budget: s.budget, Timings: &s.timings, Log: s.log, Metadata: r.Metadata, Limits: r.Limits,
 		Census: &s.registry.census, Churn: &s.churn, DefaultQueueType: s.options.DefaultQueueType,
 		Events: s.events, Announced: s.announced(name), OnParameters: s.parametersChanged,
 	})

@@ -150,7 +150,7 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
 	opts.Forwarder, opts.Expired = v, v.retireExpired
-	opts.Log, opts.Budget = v.opts.Store, v.opts.Budget
+	opts.Log, opts.Budget, opts.Timings = v.opts.Store, v.opts.Budget, v.opts.Timings
 	kind := v.kindOf(opts)
 	fixed(&opts, kind)
 	opts.Settings = wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}.settings()

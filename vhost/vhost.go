@@ -20,6 +20,8 @@ type Options struct {
 	Recovery *Recovery
 	// Budget is what the queues share of the memory; nil for no limit.
 	Budget *queue.Budget
+	// Timings are where the queues add how long their messages wait and take; nil for nowhere.
+	Timings *queue.Timings
 	// Churn counts the queues that come and go; nil for nobody.
 	Churn *Churn
 	// Log is told of the recovery; nil for nobody.

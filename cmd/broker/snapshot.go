@@ -61,7 +61,7 @@ func (n figures) Node() metrics.Node {
 		m.DiskFree, m.DiskLimit = limited.Free(), limited.MinFree()
 	}
 	channels := n.server.Channels()
-	n.addQueues(&m, holders(channels))
+	n.addQueues(&m, n.server.OldestUnacked())
 	addChannels(&m, channels)
 	for _, c := range n.server.OpenConnections() {
 		of := connectionFigures(&c)
@@ -99,6 +99,7 @@ func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]time.Durati
 			}
 		}
 		m.OldestAge, m.MostUnacked = max(m.OldestAge, figures.OldestAge), max(m.MostUnacked, figures.MostUnacked)
+		m.OldestUnackedAge = max(m.OldestUnackedAge, figures.OldestUnackedAge)
 		m.Unattended += figures.Unattended
 	})
 	for _, v := range n.server.VHosts() { // last, so that the totals of a queue that closes meanwhile are not missed
@@ -113,28 +114,16 @@ func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
 		ch := &channels[i]
 		of := channelFigures(ch)
 		m.Channels.Add(&of)
-		m.OldestUnackedAge = max(m.OldestUnackedAge, ch.Oldest.Seconds())
 		if ch.Publishes.Published > 0 {
 			m.Publishers++
 		}
 	}
 }
 
-// holders finds out for how long channels have held a message of which queues. A channel counts for the queue of its oldest delivery.
-func holders(channels []server.ChannelStatus) map[*queue.Queue]time.Duration {
-	all := make(map[*queue.Queue]time.Duration)
-	for i := range channels {
-		if q := channels[i].OldestOf; q != nil {
-			all[q] = max(all[q], channels[i].Oldest)
-		}
-	}
-	return all
-}
-
 // Queues returns each queue's numbers as of its last turn.
 func (n figures) Queues() []metrics.Queue {
 	var list []metrics.Queue
-	holding, now := holders(n.server.Channels()), time.Now()
+	holding, now := n.server.OldestUnacked(), time.Now()
 	n.eachQueue(func(q *queue.Queue) { list = append(list, queueFigures(q, holding[q], now)) })
 	return list
 }
