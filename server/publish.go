@@ -277,8 +277,11 @@ func (c *connection) handOver() {
 	p := &c.publisher
 	c.applySettles()
 	var lsn store.LSN
+	leads := false
 	if p.logged.Len() > 0 || p.behind {
 		p.behind = false
+		leads = c.leads()
+		p.logged.Led = leads
 		lsn = c.server.store.Append(&p.logged, p.push)
 		p.appended = true
 	} else if len(p.filled) > 0 {
@@ -294,6 +297,19 @@ func (c *connection) handOver() {
 	c.confirmPublished(lsn)
 	c.runQueues(small)
 	p.routes.trim()
+	if leads {
+		c.server.store.Lead()
+	}
+}
+
+// leadBytes is up to how many bytes of messages a reader may take to the disk by itself.
+const leadBytes = 16 << 10
+
+// leads reports whether the reader syncs what it hands over by itself: a single message, or transaction, to be confirmed, of a client that has
+// sent nothing behind it and so probably waits.
+func (c *connection) leads() bool {
+	p := &c.publisher
+	return len(p.confirm) == 1 && p.bytes <= leadBytes && len(c.in.pending()) == 0 && (p.logged.Len() == 1 || p.logged.Atomic)
 }
 
 // push gives each queue its batch. Under the log's lock, if anything goes to the log.

@@ -15,6 +15,8 @@ const largeBody = 64 << 10
 type Batch struct {
 	// Atomic says that the batch survives a crash as a whole or not at all. Set it before the first record; Append clears it.
 	Atomic bool
+	// Led says that the caller of Append will call Lead right after it, so nobody needs to be woken. Append clears it.
+	Led bool
 
 	p    *payload
 	open bool // the last record is a publish that still takes queues
@@ -136,6 +138,7 @@ func (b *Batch) take() *payload {
 	}
 	b.finish()
 	b.size = len(p.buf)
+	p.led = b.Led
 	return p
 }
 
@@ -154,6 +157,7 @@ type payload struct {
 	lsn   LSN
 
 	lazy    bool   // settlements that wait for company
+	led     bool   // whoever appended it leads
 	pos     uint64 // where the committer placed it in the log
 	applied bool   // it is in the index
 }

@@ -3,12 +3,14 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"time"
 )
 
-// committer is the one goroutine that writes the log: it takes what is pending as a group, writes it with one call, syncs, says
-// that it is durable, and brings it into the index. There is no timer for what somebody waits for: while one sync runs, the next
-// group gathers by itself.
+// committer writes the log: it takes what is pending as a group, writes it with one call, syncs, says that it is durable, and
+// brings it into the index. There is no timer for what somebody waits for: while one sync runs, the next group gathers by itself.
+// One goroutine does that all the time; who appends may do it instead while it sleeps, see Lead.
 //
 // What it does next depends on what is pending and on what is written but not synced:
 //
@@ -17,20 +19,21 @@ import (
 //	written and not synced           sync, a second after it was written
 //	all synced                       promise so, a second later, with a header without records
 //
-// All fields belong to that goroutine.
+// All fields belong to who has the turn.
 type committer struct {
 	s    *Disk
+	turn sync.Mutex
 	seg  *segment
 	pos  uint64 // where the next batch goes
 	data uint64 // behind the last record
 	safe uint64 // everything before this position is synced
 
-	group   []*payload // in hand
-	written []*payload // the group too: written since the last sync, kept in case the sync fails
-	since   time.Time  // when the oldest of them was written, or when the last sync was
-	dirty   bool       // something is written and not synced
-	promise uint64     // the largest position that a header promises
-	timer   *time.Timer
+	group   []*payload  // in hand
+	written []*payload  // the group too: written since the last sync, kept in case the sync fails
+	since   time.Time   // when the oldest of them was written, or when the last sync was
+	dirty   bool        // something is written and not synced
+	promise uint64      // the largest position that a header promises
+	timer   *time.Timer // the goroutine's own
 
 	head    [batchHead]byte
 	staging []byte
@@ -48,29 +51,37 @@ func (c *committer) run() {
 	c.timer = time.NewTimer(time.Hour)
 	defer c.timer.Stop()
 	for {
-		d := c.s.log.demand()
-		if wait := c.wait(d, time.Now()); wait > 0 {
-			if d.closed {
-				return
-			}
-			c.sleep(wait)
-			continue
-		}
-		var err error
+		wait, closed, err := c.step()
 		switch {
-		case d.pending:
-			err = c.commit()
-		case c.dirty:
-			err = c.sync()
-			c.finish()
-		default:
-			err = c.writePromise()
-		}
-		if err != nil {
+		case err != nil:
 			c.s.fail(err)
 			return
+		case wait > 0 && closed:
+			return
+		case wait > 0:
+			c.sleep(wait)
 		}
 	}
+}
+
+// step does what there is to do, or returns how long there is nothing.
+func (c *committer) step() (wait time.Duration, closed bool, err error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	d := c.s.log.demand()
+	if wait = c.wait(d, time.Now()); wait > 0 {
+		return wait, d.closed, nil
+	}
+	switch {
+	case d.pending:
+		err = c.commit()
+	case c.dirty:
+		err = c.sync()
+		c.finish()
+	default:
+		err = c.writePromise()
+	}
+	return 0, d.closed, err
 }
 
 // wait is how long there is nothing to do; zero when there is.
@@ -104,13 +115,15 @@ func (c *committer) commit() error {
 	if err := c.gather(); err != nil {
 		return err
 	}
-	urgent := false
-	for _, p := range c.group {
-		urgent = urgent || !p.lazy
-	}
 	if err := c.write(c.group); err != nil {
 		return err
 	}
+	return c.complete()
+}
+
+// complete syncs a group that is written, if somebody waits for it, and goes on with it.
+func (c *committer) complete() error {
+	urgent := slices.ContainsFunc(c.group, func(p *payload) bool { return !p.lazy })
 	if urgent && c.dirty {
 		if err := c.sync(); err != nil {
 			return err
@@ -151,10 +164,7 @@ func (c *committer) gather() error {
 
 // write puts a group behind what is written already.
 func (c *committer) write(group []*payload) error {
-	c.written = append(c.written, group...)
-	if !c.dirty {
-		c.dirty, c.since = true, time.Now()
-	}
+	c.wrote(group)
 	err := c.writeAt(group)
 	for isFull(err) { // nothing was synced or promised, so trying again is sound
 		if err = c.awaitSpace(err); err != nil {
@@ -167,6 +177,14 @@ func (c *committer) write(group []*payload) error {
 	}
 	c.s.hook("written")
 	return nil
+}
+
+// wrote notes that a group is no longer pending.
+func (c *committer) wrote(group []*payload) {
+	c.written = append(c.written, group...)
+	if !c.dirty {
+		c.dirty, c.since = true, time.Now()
+	}
 }
 
 // writeAt lays a group out at the committer's position and writes it with its header.
@@ -182,9 +200,12 @@ func (c *committer) writeAt(group []*payload) error {
 	}
 	header.encode(c.head[:])
 	c.layOut(group)
-	if err := c.seg.file.write(c.buffers, c.seg.offset(c.pos)); err != nil {
-		return fmt.Errorf("append to segment %d at %d: %w", c.seg.id, c.seg.offset(c.pos), err)
+	offset := c.seg.offset(c.pos)
+	end := c.overwrite(offset + int64(batchHead+size))
+	if err := c.seg.file.write(c.buffers, offset); err != nil {
+		return fmt.Errorf("append to segment %d at %d: %w", c.seg.id, offset, err)
 	}
+	c.seg.overwrites = max(c.seg.overwrites, end)
 	clear(c.buffers)
 	c.promise = max(c.promise, c.safe)
 	c.pos += uint64(batchHead + size)
@@ -293,6 +314,9 @@ func (c *committer) prepared(need int) (preparedFile, error) {
 // advance makes a prepared file the segment that is written, from a position on.
 func (c *committer) advance(f preparedFile, pos uint64) {
 	seg := &segment{id: f.id, pos: pos, prev: c.seg.id, salt: rand.Uint32(), size: f.size, file: f.file}
+	if f.used {
+		seg.overwrites = f.size
+	}
 	c.s.index.seal(c.seg, pos)
 	c.seg, c.pos = seg, pos
 	c.s.addSegment(seg)

@@ -26,11 +26,13 @@ func TestConcurrentUse(t *testing.T) {
 	for range publishers {
 		wg.Go(func() {
 			var b store.Batch
-			for range rounds {
+			for round := range rounds {
 				for range each {
 					b.Publish(make([]byte, 700), 1)
 					b.To(1)
 				}
+				leads := round%2 == 0
+				b.Led = leads
 				lsn := s.Append(&b, func() {
 					for i := range b.Pairs() {
 						given++
@@ -38,6 +40,9 @@ func TestConcurrentUse(t *testing.T) {
 					}
 					appended.Store(given)
 				})
+				if leads {
+					s.Lead()
+				}
 				for old := last.Load(); old < uint64(lsn) && !last.CompareAndSwap(old, uint64(lsn)); old = last.Load() {
 				}
 			}

@@ -153,6 +153,8 @@ func (w *workload) round() {
 			fresh = append(fresh, &sent{queue: q, body: body, group: group})
 		}
 	}
+	led := w.random.IntN(2) == 0
+	b.Led = led
 	lsn := w.s.Append(&b, func() {
 		for i := range b.Pairs() {
 			w.next[fresh[i].queue]++
@@ -164,6 +166,9 @@ func (w *workload) round() {
 			b.Pairs()[i].Seq = fresh[i].seq
 		}
 	})
+	if led {
+		w.s.Lead()
+	}
 	w.groupLSN[group] = lsn
 	for _, m := range w.fresh {
 		for i := range m.notes {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,8 +52,11 @@ func (l *log) append(p *payload, number func()) LSN {
 	l.urgent++
 	l.published = p.lsn
 	lsn := p.lsn
+	led := p.led // the payload is the committer's once the lock is free
 	l.mu.Unlock()
-	l.kick()
+	if !led {
+		l.kick()
+	}
 	return lsn
 }
 
@@ -156,6 +160,21 @@ func (l *log) take(group []*payload, limit, room int) (taken []*payload, need in
 		l.lazySince = time.Now()
 	}
 	return group, 0
+}
+
+// restore puts back what was taken, in front of what came meanwhile.
+func (l *log) restore(group []*payload) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = slices.Insert(l.pending, 0, group...)
+	for _, p := range group {
+		if !p.lazy {
+			l.urgent++
+		}
+	}
+	if l.lazySince.IsZero() {
+		l.lazySince = time.Now()
+	}
 }
 
 // close refuses further appends; the committer writes what is pending and ends.

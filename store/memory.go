@@ -102,6 +102,9 @@ func (s *Memory) Append(b *Batch, number func()) LSN {
 	return LSN(lsn)
 }
 
+// Lead implements Store: what is appended is durable.
+func (s *Memory) Lead() {}
+
 // apply does what a record says. The lock is held.
 func (s *Memory) apply(p *payload, r *rec) {
 	switch r.kind {

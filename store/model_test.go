@@ -80,7 +80,12 @@ func (m *model) publish(t *rapid.T) {
 			}
 		}
 	}
+	onDisk.Led = rapid.Bool().Draw(t, "led")
+	led := onDisk.Led
 	m.disk.Append(&onDisk, number(&onDisk))
+	if led {
+		m.disk.Lead()
+	}
 	m.memory.Append(&inMemory, number(&inMemory))
 }
 

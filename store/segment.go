@@ -33,6 +33,8 @@ type segment struct {
 	mu   sync.RWMutex
 	file file // nil once its survivors are in the root file, or nobody needs it
 
+	overwrites int64 // the committer's: bytes of the file, from its beginning, that were written before
+
 	// Guarded by the index's mutex.
 	end     uint64   // behind the last batch
 	sealed  bool     // nothing is added any more, and all of it is on disk
@@ -101,6 +103,7 @@ type preparedFile struct {
 	id   uint64
 	size int64
 	file file
+	used bool // it was a segment before
 }
 
 // take returns a file for a segment that has room for need bytes of batches.
@@ -202,7 +205,7 @@ func (p *pool) recycle(id uint64, size int64, f file) error {
 	if err := p.fs.syncDir(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	p.add(preparedFile{id: next, size: size, file: f})
+	p.add(preparedFile{id: next, size: size, file: f, used: true})
 	return nil
 }
 

@@ -126,6 +126,10 @@ type Store interface {
 	// messages that the store does not see. The result is durable once Durable reaches it. An empty batch yields the number of
 	// the last one that was not empty: a barrier.
 	Append(b *Batch, number func()) LSN
+	// Lead commits what is pending on the caller's goroutine, unless that is being done already: for a small batch whose publisher
+	// sends nothing else before it is confirmed that is quicker than to wake another. It returns when this one sync is over, and
+	// never waits for space on a full disk.
+	Lead()
 	// Settle records that messages are done with: acked, rejected, expired, purged. Ranges may cover sequences that the store
 	// never saw, but only such as were given: a queue goes on above them after a restart. Spilled messages stay.
 	Settle(queue uint64, ranges []Range)
