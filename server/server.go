@@ -360,9 +360,9 @@ func (u *unconfirmed) take() map[*connection]struct{} {
 	return list
 }
 
-// directConfirms is how many connections the log's committer writes confirms to by itself: for one or two that is quicker than to wake
-// their writers, for more the next sync should not wait for it.
-const directConfirms = 2
+// directConfirms is how many connections who synced the log writes confirms to by itself: that is quicker than to wake their writers, and
+// for so many takes about as long as a sync. For more the next sync should not wait.
+const directConfirms = 16
 
 // confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
 func (s *Server) confirmDurable() {
