@@ -139,9 +139,6 @@ func (c *call) listConsumers() (reply, error) {
 	}.reply(c)
 }
 
-// defaultConsumerTimeout is how long, in milliseconds, a consumer may keep a message unless something else is said.
-const defaultConsumerTimeout = 1_800_000
-
 // consumer shows a consumer.
 func (a *API) consumer(s *server.ConsumerStatus) object {
 	opts := s.Queue.Options()
@@ -155,7 +152,7 @@ func (a *API) consumer(s *server.ConsumerStatus) object {
 	o := object{
 		{"consumer_tag", s.Tag}, {"queue", object{{"name", opts.Name}, {"vhost", opts.VHost}}}, {"exclusive", s.Exclusive},
 		{"ack_required", !s.NoAck}, {"prefetch_count", s.Prefetch}, {"active", active}, {"activity_status", status}, {"arguments", s.Arguments},
-		{"consumer_timeout", defaultConsumerTimeout},
+		{"consumer_timeout", s.Timeout},
 		{"channel_details", object{
 			{"name", s.ChannelName()}, {"number", s.Channel}, {"connection_name", s.Connection}, {"peer_host", peerHost},
 			{"peer_port", peerPort}, {"user", s.User}, {"node", a.options.Node},

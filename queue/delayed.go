@@ -11,11 +11,20 @@ import (
 )
 
 // delays are the messages of a queue of delayed ones: they wait until they are due, and then go where the Forwarder sends them. Those that the store
-// has are numbers here and nothing else. Owned by whoever runs the queue.
+// has are numbers here and nothing else, until their time comes near. Owned by whoever runs the queue.
 type delays struct {
 	timeline
-	waiting int // messages of slots that are being split up
+	splits []*splitUp       // slots that are being split up
+	soon   map[uint64]entry // those that the store has, are due soon and are in memory: too scattered for the window
 }
+
+const (
+	// soonWindow is how many bytes of messages that are due soon, and that the store has, are in memory.
+	soonWindow = 48 << 20
+	// dueMost is how many messages that are due, and not in memory, stand before others that become due. More of them in one read of the log's
+	// index cost less; fewer keep to the order in which they are due when the broker can't keep up.
+	dueMost = 64 * leavingMost
+)
 
 // delayTag is the tagger of a queue of delayed messages.
 //
@@ -55,17 +64,65 @@ func (q *Queue) delay(b *Batch) {
 	for i := range b.messages {
 		m := &b.messages[i]
 		n, tag := b.first+uint64(i), b.tag(i)
-		if q.Logs(m.message) {
-			q.releases.add(m.chunk)
-		} else {
+		switch {
+		case !q.Logs(m.message):
 			e := entry{message: m.message, chunk: m.chunk, tag: tag, tail: true}
 			q.window.Put(n, e, false)
 			q.weigh(&e, e.size())
+		case q.isSoon(tag):
+			q.keepSoon(n, entry{message: m.message, chunk: m.chunk, tag: tag, logged: true})
+		default:
+			q.releases.add(m.chunk)
 		}
 		d.add(n, tag)
 	}
 	q.delaysDue()
 }
+
+// isSoon reports whether a message with that tag is due so soon that it stays in memory.
+func (q *Queue) isSoon(tag uint32) bool {
+	return int32(tag-q.delays.unit) < 2*leadUnits && q.soonRoom() > 0
+}
+
+// keepSoon keeps a message in memory until it is due.
+func (q *Queue) keepSoon(n uint64, e entry) {
+	if q.delays.soon == nil {
+		q.delays.soon = make(map[uint64]entry)
+	}
+	q.delays.soon[n] = e
+	q.weigh(&e, e.size())
+}
+
+// soon is a message that is due soon, if it is in memory.
+func (q *Queue) soon(n uint64) (e entry, ok bool) {
+	if q.delays != nil {
+		e, ok = q.delays.soon[n]
+	}
+	return e, ok
+}
+
+// takePending takes a message that waits for its time out of memory, if it is there.
+func (q *Queue) takePending(n uint64) (e entry, ok bool) {
+	if d := q.delays; d != nil {
+		if e, ok = d.soon[n]; ok {
+			delete(d.soon, n)
+			q.weigh(&e, -e.size())
+			return e, true
+		}
+	}
+	p := q.window.At(n)
+	if p == nil {
+		return e, false
+	}
+	if e = *p; q.delays != nil { // what came back and waits has no weight
+		q.weigh(&e, -e.size())
+	}
+	q.window.Remove(n)
+	return e, true
+}
+
+// soonRoom is for how many bytes of messages that are due soon there is room.
+func (q *Queue) soonRoom() int { return soonWindow>>q.shifted - q.head }
 
 // delaysDue lets the messages go whose time has come, those of one slot after the other, and splits up the slots whose time comes near.
 func (q *Queue) delaysDue() {
@@ -84,18 +141,13 @@ func (q *Queue) delaysDue() {
 			return
 		}
 		if level > 0 {
-			q.split(d.take(level, slot))
+			q.split(d.take(level, slot), level == 1)
 			continue
 		}
-		if q.leavers().sets[Due].Len() >= leavingMost || len(q.leaving.list) >= leavingMost {
+		if q.leavers().sets[Due].Len() >= dueMost || len(q.leaving.list) >= leavingMost {
 			return // those before go first; forward comes back here
 		}
-		d.take(level, slot).Each(0, func(r store.Range) bool {
-			for n := r.First; n <= r.Last; n++ {
-				q.letGo(n)
-			}
-			return true
-		})
+		d.take(level, slot).Each(0, q.letGo)
 	}
 }
 
@@ -111,78 +163,20 @@ func (q *Queue) sortByDue(messages []store.Message) {
 	slices.SortStableFunc(messages, func(a, b store.Message) int { return cmp.Compare(dueTime(a.Tag, now), dueTime(b.Tag, now)) })
 }
 
-// letGo sends a message on that is due.
-func (q *Queue) letGo(n uint64) {
-	if e := q.window.At(n); e != nil {
-		q.die(n, e, Due)
-		return
-	}
-	q.partUnread(n, Due)
-}
-
-// split puts the messages of a slot into those of lower levels: at once those in memory, and those that the store has when its index has told
-// when they are due.
-func (q *Queue) split(s *Set) {
-	d := q.delays
-	var wanted []store.Range
-	s.Each(0, func(r store.Range) bool {
-		for n := r.First; n <= r.Last; n++ {
-			if e := q.window.At(n); e != nil {
-				d.add(n, e.tag)
-			} else if last := len(wanted) - 1; last >= 0 && wanted[last].Last+1 == n {
-				wanted[last].Last = n
-			} else {
-				wanted = append(wanted, store.Range{First: n, Last: n})
-			}
-		}
+// letGo sends messages on that are due.
+func (q *Queue) letGo(r store.Range) bool {
+	if q.window.Len() == 0 && len(q.delays.soon) == 0 && q.opts.Forwarder != nil { // there may be millions
+		q.leavers().sets[Due].AddRange(r)
 		return true
-	})
-	if len(wanted) == 0 {
-		return
 	}
-	found := &splitUp{wanted: wanted}
-	found.unit = d.unit
-	d.waiting += rangesLen(wanted)
-	q.reads.Go(func() {
-		found.err = q.scanTags(wanted, found.add)
-		if q.post(found) {
-			q.Run()
+	for n := r.First; n <= r.Last; n++ {
+		if e, ok := q.takePending(n); ok {
+			q.part(Departure{Seq: n, Message: e.message, Reason: Due, chunk: e.chunk, logged: e.logged, stored: e.stored()})
+		} else {
+			q.partUnread(n, Due)
 		}
-	})
-}
-
-func rangesLen(ranges []store.Range) (count int) {
-	for _, r := range ranges {
-		count += int(r.Last - r.First + 1)
 	}
-	return count
-}
-
-// splitUp is what the log's index told of the messages of a slot.
-type splitUp struct {
-	timeline
-	wanted []store.Range
-	err    error
-}
-
-func (s *splitUp) run(q *Queue) {
-	d := q.delays
-	if q.closed || q.stopped {
-		return
-	}
-	d.waiting -= rangesLen(s.wanted)
-	if s.err != nil { // they are not lost: this is tried again
-		for _, r := range s.wanted {
-			for n := r.First; n <= r.Last; n++ {
-				d.set(1, (d.unit+2*leadUnits)>>levelBits).Add(n)
-				d.count++
-			}
-		}
-		return
-	}
-	d.unit = uint32(q.now() >> unitBits)
-	d.merge(&s.timeline)
-	q.delaysDue()
+	return true
 }
 
 // recoverDelays takes over the delayed messages that a start found on disk.
@@ -200,7 +194,10 @@ func (q *Queue) recoverDelays(live []store.Range) error {
 func (q *Queue) pending() int {
 	n := q.retries.set.Len()
 	if q.delays != nil {
-		n += q.delays.count + q.delays.waiting
+		n += q.delays.count
+		for _, s := range q.delays.splits {
+			n += s.left()
+		}
 	}
 	return n
 }
@@ -210,28 +207,36 @@ func (q *Queue) dropDelays() (count int) {
 	if q.delays == nil {
 		return 0
 	}
-	count = q.delays.count
-	q.delays.each(func(s *Set) {
-		s.Each(0, func(r store.Range) bool {
-			for n := r.First; n <= r.Last; n++ {
-				q.dropPending(n)
-			}
-			return true
-		})
-	})
-	q.delays = &delays{waiting: q.delays.waiting} // the index is asked for those: they are to stay
+	count = q.pending() - q.retries.set.Len()
+	drop := func(r store.Range) bool {
+		for n := r.First; n <= r.Last; n++ {
+			q.dropPending(n)
+		}
+		return true
+	}
+	q.delays.each(func(s *Set) { s.Each(0, drop) })
+	for _, s := range q.delays.splits {
+		s.each(drop)
+	}
+	q.delays = new(delays)
 	return count
+}
+
+// dropDelayed drops one message that waits for its time; false: it does not.
+func (q *Queue) dropDelayed(n uint64) bool {
+	d := q.delays
+	if d == nil || !d.remove(n) && !slices.ContainsFunc(d.splits, func(s *splitUp) bool { return s.remove(n) }) {
+		return false
+	}
+	q.dropPending(n)
+	return true
 }
 
 // dropPending drops a message that waits for its time.
 func (q *Queue) dropPending(n uint64) {
 	d := Departure{Seq: n, stored: true}
-	if e := q.window.At(n); e != nil {
+	if e, ok := q.takePending(n); ok {
 		d.stored, d.chunk = e.stored(), e.chunk
-		if q.delays != nil { // what came back and waits has no weight
-			q.weigh(e, -e.size())
-		}
-		q.window.Remove(n)
 	}
 	q.gone(&d)
 }

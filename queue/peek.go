@@ -93,6 +93,11 @@ func (p *peek) note(q *Queue, n uint64) (size int) {
 		p.found = append(p.found, found)
 		return len(e.message)
 	}
+	if e, ok := q.soon(n); ok {
+		found.Message = bytes.Clone(e.message)
+		p.found = append(p.found, found)
+		return len(e.message)
+	}
 	found.Redelivered = n < q.doubtful || q.returned.Has(n)
 	p.found = append(p.found, found)
 	if last := len(p.ranges) - 1; last >= 0 && p.ranges[last].Last+1 == n {
@@ -126,6 +131,11 @@ func (q *Queue) pendingFrom(n uint64) (first uint64, ok bool) {
 				first, ok = m, true
 			}
 		})
+		for _, s := range q.delays.splits {
+			if m, found := s.from(n); found && (!ok || m < first) {
+				first, ok = m, true
+			}
+		}
 	}
 	return first, ok
 }

@@ -109,9 +109,9 @@ func (q *Queue) discard(n uint64) bool {
 		q.gone(&d)
 		return true
 	}
-	if q.retries.set.Remove(n) || q.delays != nil && q.delays.remove(n) {
+	if q.retries.set.Remove(n) {
 		q.dropPending(n)
 		return true
 	}
-	return false
+	return q.dropDelayed(n)
 }

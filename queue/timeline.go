@@ -45,6 +45,13 @@ type timeline struct {
 	unit  uint32 // of the present
 	slots [timelineLevels]map[uint32]*Set
 	count int
+	first *nearest // what next said, until it may be another
+}
+
+// nearest is the slot with which something is to be done first, and the unit when that is.
+type nearest struct {
+	level    int
+	slot, at uint32
 }
 
 // slotOf is the place of a tag, seen from the present.
@@ -79,6 +86,7 @@ func (t *timeline) set(level int, slot uint32) *Set {
 	if s == nil {
 		s = new(Set)
 		t.slots[level][slot] = s
+		t.first = nil
 	}
 	return s
 }
@@ -110,19 +118,30 @@ func (t *timeline) merge(u *timeline) {
 
 // next is the slot with which something is to be done first, and the unit when that is.
 func (t *timeline) next() (level int, slot uint32, at uint32, ok bool) {
-	best := int32(math.MaxInt32)
+	if t.first == nil {
+		t.first = t.nearest()
+	}
+	if t.first == nil {
+		return 0, 0, 0, false
+	}
+	return t.first.level, t.first.slot, t.first.at, true
+}
+
+// nearest looks for what next says.
+func (t *timeline) nearest() (found *nearest) {
+	var best int32
 	for l := range t.slots {
 		for s := range t.slots[l] {
 			begin := s << (levelBits * l)
 			if l > 0 {
 				begin -= leadUnits
 			}
-			if ahead := int32(begin - t.unit); ahead < best || ahead == best && l > level {
-				best, level, slot, at, ok = ahead, l, s, begin, true
+			if ahead := int32(begin - t.unit); found == nil || ahead < best || ahead == best && l > found.level {
+				best, found = ahead, &nearest{l, s, begin}
 			}
 		}
 	}
-	return level, slot, at, ok
+	return found
 }
 
 // take removes a slot and returns its messages.
@@ -130,6 +149,7 @@ func (t *timeline) take(level int, slot uint32) *Set {
 	s := t.slots[level][slot]
 	delete(t.slots[level], slot)
 	t.count -= s.Len()
+	t.first = nil
 	return s
 }
 
@@ -143,6 +163,7 @@ func (t *timeline) remove(n uint64) bool {
 			t.count--
 			if s.Len() == 0 {
 				delete(t.slots[level], slot)
+				t.first = nil
 			}
 			return true
 		}

@@ -209,42 +209,54 @@ type unpacker struct {
 	bad     bool  // the bytes make no sense
 }
 
-// next takes the next entry in hand; false at the end.
+// next takes the next entry in hand; false at the end. A look through a long queue spends its time here.
 func (u *unpacker) next() bool {
-	if u.at >= len(u.entries) {
+	b := u.entries
+	if u.at >= len(b) {
 		return false
 	}
-	var fields [4]uint64 // steps of sequence and offset, size of the body, overhead
-	for i := range fields {
-		// Most fields take a byte or two; this loop is what a read of a long queue spends its time in.
-		if u.at < len(u.entries) && u.entries[u.at] < 0x80 {
-			fields[i] = uint64(u.entries[u.at])
-			u.at++
-			continue
-		}
-		v, n := binary.Uvarint(u.entries[u.at:])
-		if n <= 0 {
-			return u.fail()
-		}
-		fields[i] = v
-		u.at += n
-	}
+	step, at := field(b, u.at)
+	distance, at := field(b, at)
+	body, at := field(b, at)
+	overhead, at := field(b, at)
 	e := &u.e
-	e.seq += fields[0]
-	e.offset += int64(fields[1])
-	e.body = int(fields[2])
-	e.size, e.tag = e.body+int(fields[3]>>1), 0
-	if fields[3]&1 != 0 {
-		if len(u.entries)-u.at < 4 {
-			return u.fail()
-		}
-		e.tag = binary.LittleEndian.Uint32(u.entries[u.at:])
-		u.at += 4
+	e.seq += step
+	e.offset += int64(distance)
+	e.body = int(body)
+	e.size, e.tag = e.body+int(overhead>>1), 0
+	if overhead&1 != 0 && at <= len(b)-4 {
+		e.tag = binary.LittleEndian.Uint32(b[at:])
+		at += 4
+	} else if overhead&1 != 0 {
+		return u.fail()
 	}
-	if e.offset < 0 || e.body < 0 || e.size < e.body {
+	if u.at = at; at > len(b) || e.offset < 0 || e.body < 0 || e.size < e.body {
 		return u.fail()
 	}
 	return true
+}
+
+// field is the field of an entry that stands somewhere, and where the next one does: most take a byte or two. Behind the end it is behind the end.
+func field(b []byte, at int) (v uint64, next int) {
+	if at < len(b) && b[at] < 0x80 {
+		return uint64(b[at]), at + 1
+	}
+	return longField(b, at)
+}
+
+// longField is field for one of more than a byte.
+func longField(b []byte, at int) (v uint64, next int) {
+	if at+1 < len(b) && b[at+1] < 0x80 {
+		return uint64(b[at]&0x7f) | uint64(b[at+1])<<7, at + 2
+	}
+	if at >= len(b) {
+		return 0, len(b) + 1
+	}
+	v, n := binary.Uvarint(b[at:])
+	if n <= 0 {
+		return 0, len(b) + 1
+	}
+	return v, at + n
 }
 
 // fail ends the entries where they make no sense.

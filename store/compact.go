@@ -92,7 +92,7 @@ func (s *Disk) survivors(seg *segment) (list []survivors, err error) {
 	}
 	s.index.mu.Unlock()
 	for i, v := range views {
-		entries, err := s.entriesOf(v)
+		entries, err := s.entriesOf(v, nil)
 		if err != nil {
 			return nil, err
 		}

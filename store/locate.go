@@ -72,6 +72,7 @@ type walk struct {
 	spilled bool
 	visit   func(location) bool
 
+	scratch []byte  // for entries from the root file, of one chunk after the other
 	lost    []Range // live, but their index is damaged
 	next    uint64  // the first sequence that was not shown
 	stopped bool
@@ -91,7 +92,10 @@ func (k *walk) run(ranges []Range) error {
 		if ranges = k.skip(ranges, v.first); len(ranges) == 0 || ranges[0].First > v.last {
 			continue
 		}
-		entries, err := k.s.entriesOf(v)
+		entries, err := k.s.entriesOf(v, k.scratch[:0])
+		if v.entries == nil {
+			k.scratch = entries
+		}
 		if err == nil && len(entries) == 0 && k.s.index.holds(v) {
 			err = fmt.Errorf("no index entries: %w", ErrCorrupt)
 		}
@@ -246,20 +250,20 @@ func (x *index) live(queue, seq uint64, spilled bool) bool {
 	return ok && v.first <= seq && v.alive(seq)
 }
 
-// entriesOf returns a chunk's entries, from where they are. A chunk that died meanwhile may have none.
-func (s *Disk) entriesOf(c chunk) ([]byte, error) {
+// entriesOf returns a chunk's entries, from where they are; if they have to be read, appended to scratch. A chunk that died meanwhile may have none.
+func (s *Disk) entriesOf(c chunk, scratch []byte) ([]byte, error) {
 	if c.entries != nil {
 		return c.entries, nil
 	}
 	if c.seg.spilled {
-		b := make([]byte, c.size)
+		b := slices.Grow(scratch, c.size)[:c.size]
 		err := c.seg.readAt(b, c.at)
 		if errors.Is(err, os.ErrClosed) {
 			return nil, nil // all of it was discarded
 		}
 		return b, err
 	}
-	var entries []byte
+	entries := scratch
 	err := s.root.view(func(tx *bbolt.Tx) error {
 		key := c.key().encode()
 		sealed := tx.Bucket(bucketEntries).Get(key)
@@ -267,7 +271,7 @@ func (s *Disk) entriesOf(c chunk) ([]byte, error) {
 			return nil
 		}
 		v, err := openValue(key, sealed)
-		entries = slices.Clone(v)
+		entries = append(scratch, v...)
 		return err
 	})
 	return entries, err

@@ -163,7 +163,7 @@ func (s *Disk) summarize() {
 
 // exactBytes adds up the sizes of a chunk's live messages.
 func (s *Disk) exactBytes(c *chunk) (n int64) {
-	entries, err := s.entriesOf(*c)
+	entries, err := s.entriesOf(*c, nil)
 	if err != nil {
 		return c.liveBytes()
 	}

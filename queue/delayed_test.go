@@ -1,0 +1,260 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leveret/queue"
+	"leveret/store"
+)
+
+// slowLog is a store whose reads can be held up, or fail.
+type slowLog struct {
+	*store.Memory
+	reads, scans atomic.Int32
+	hold         chan struct{} // reads wait until it is closed; nil: they do not
+	failing      atomic.Bool
+	lost         uint64 // a message that can't be read
+}
+
+func (l *slowLog) await() error {
+	if l.hold != nil {
+		<-l.hold
+	}
+	if l.failing.Load() {
+		return errors.New("no disk")
+	}
+	return nil
+}
+
+func (l *slowLog) Scan(number uint64, ranges []store.Range, each func(store.Info) bool) error {
+	l.scans.Add(1)
+	if err := l.await(); err != nil {
+		return err
+	}
+	return l.Memory.Scan(number, ranges, func(i store.Info) bool { return i.Seq == l.lost || each(i) })
+}
+
+func (l *slowLog) Read(number uint64, ranges []store.Range, limit int) (w store.Window, err error) {
+	l.reads.Add(1)
+	if err = l.await(); err == nil {
+		w, err = l.Memory.Read(number, ranges, limit)
+	}
+	return w, err
+}
+
+func (l *slowLog) ReadInto(w *store.Window, number uint64, ranges []store.Range, limit int, buffer func(int, int) []byte) error {
+	l.reads.Add(1)
+	if err := l.await(); err != nil {
+		return err
+	}
+	err := l.Memory.ReadInto(w, number, ranges, limit, buffer)
+	if i := slices.IndexFunc(w.Messages, func(m store.Message) bool { return m.Seq == l.lost }); i >= 0 {
+		w.Messages, w.Parts[i] = slices.Delete(w.Messages, i, i+1), 0
+	}
+	return err
+}
+
+// delayRig is a queue of delayed messages, and where they went, each with its lateness.
+type delayRig struct {
+	*queue.Queue
+	t    *testing.T
+	log  *slowLog
+	mu   sync.Mutex // guards what follows
+	due  map[uint64]time.Time
+	went []uint64
+	late time.Duration // of the one that was latest
+}
+
+func newDelayRig(t *testing.T) *delayRig {
+	g := &delayRig{t: t, log: &slowLog{Memory: store.NewMemory()}, due: map[uint64]time.Time{}}
+	g.Queue = queue.New(queue.Options{Name: "q", ID: 7, Durable: true, Delayed: true, Log: g.log, Forwarder: g})
+	return g
+}
+
+func (g *delayRig) Forward(_ *queue.Queue, list []queue.Departure) func() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i := range list {
+		d := &list[i]
+		want := fmt.Sprintf("1 due %d", g.due[d.Seq].UnixMilli())
+		if late := time.Since(g.due[d.Seq]); string(d.Message.Body()) != want || late < 0 {
+			g.t.Errorf("%d is %q, want %q; %v late", d.Seq, d.Message.Body(), want, late)
+		} else {
+			g.late = max(g.late, late)
+		}
+		g.went = append(g.went, d.Seq)
+	}
+	return nil
+}
+
+// publish publishes a persistent message that waits.
+func (g *delayRig) publish(wait time.Duration) {
+	due := time.Now().Add(wait)
+	m := newMessage(fmt.Sprintf("1 due %d", due.UnixMilli()))
+	tag := g.Tag(m, &queue.Origin{Due: due.UnixMilli()})
+	var logged store.Batch
+	logged.Publish(m, tag)
+	logged.To(7)
+	b := queue.NewBatch()
+	b.AddTagged(m, nil, tag)
+	var r queue.Receipt
+	g.log.Append(&logged, func() {
+		r = g.Push(b)
+		logged.Pairs()[0].Seq = r.First
+	})
+	g.mu.Lock()
+	g.due[r.First] = due
+	g.mu.Unlock()
+	if r.Run {
+		g.RunHere()
+	}
+}
+
+// sleep lets time pass, and what is done in it.
+func (g *delayRig) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// expect compares how many have gone, how many wait, and what the store has left.
+func (g *delayRig) expect(what string, went, waiting int) {
+	g.t.Helper()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	live := 0
+	_ = g.log.Memory.Scan(7, []store.Range{{First: 1, Last: 1 << 40}}, func(store.Info) bool { live++; return true })
+	if st := g.Stats(); len(g.went) != went || st.Pending != waiting || st.Leaving != 0 || live != waiting {
+		g.t.Errorf("%s: %d went, %d wait, %d are leaving and the store has %d; want %d and %d", what, len(g.went), st.Pending, st.Leaving, live, went, waiting)
+	}
+}
+
+// delayed runs a test with a queue of delayed messages.
+func delayed(test func(g *delayRig)) func(t *testing.T) {
+	return func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			g := newDelayRig(t)
+			test(g)
+			g.Delete(false, false)
+			synctest.Wait()
+		})
+	}
+}
+
+// What is due soon is not read back from the disk at all, and what is due later once, before its time, whatever the order in which it is due.
+func TestDelayedAreReadBeforeTheirTime(t *testing.T) {
+	t.Run("soon", delayed(func(g *delayRig) {
+		for i := range 500 {
+			g.publish(time.Duration(500+i*7%1000) * time.Millisecond)
+		}
+		g.sleep(3 * time.Second)
+		g.expect("after all were due", 500, 0)
+		if g.log.reads.Load()+g.log.scans.Load() != 0 {
+			g.t.Errorf("%d reads and %d scans", g.log.reads.Load(), g.log.scans.Load())
+		}
+	}))
+	t.Run("later", delayed(func(g *delayRig) {
+		for i := range 2000 {
+			g.publish(20*time.Second + time.Duration(i*37%1000)*time.Millisecond)
+		}
+		g.sleep(20*time.Second - 500*time.Millisecond)
+		g.expect("before the first is due", 0, 2000)
+		before := g.log.reads.Load()
+		g.sleep(2 * time.Second)
+		g.expect("after all were due", 2000, 0)
+		if before == 0 || before > 4 {
+			g.t.Errorf("%d reads before the first was due, and %d after", before, g.log.reads.Load()-before)
+		}
+		if g.late > 16*time.Millisecond {
+			g.t.Errorf("a message was %v late", g.late)
+		}
+	}))
+}
+
+// Messages that are dropped while the store is asked when exactly they are due do not come back with its answer.
+func TestDelayedAreDroppedDuringASplit(t *testing.T) {
+	const messages = 100
+	fill := func(g *delayRig) {
+		g.log.hold = make(chan struct{})
+		for i := range messages {
+			g.publish(20*time.Second + time.Duration(i)*time.Millisecond)
+		}
+		g.sleep(20*time.Second - 500*time.Millisecond)
+		if g.log.reads.Load()+g.log.scans.Load() == 0 {
+			g.t.Error("nothing is asked of the store")
+		}
+	}
+	t.Run("purge", delayed(func(g *delayRig) {
+		fill(g)
+		if n, err := g.Purge(); n != messages || err != nil {
+			g.t.Errorf("purged %d, %v", n, err)
+		}
+		close(g.log.hold)
+		g.sleep(2 * time.Second)
+		g.expect("after the purge", 0, 0)
+	}))
+	t.Run("discard", delayed(func(g *delayRig) {
+		fill(g)
+		for _, want := range []int{3, 0} {
+			if n, err := g.Discard([]uint64{3, 50, 51}); n != want || err != nil {
+				g.t.Errorf("%d were discarded, %v; want %d", n, err, want)
+			}
+		}
+		if n := g.Stats().Pending; n != messages-3 {
+			g.t.Errorf("%d wait", n)
+		}
+		close(g.log.hold)
+		g.sleep(2 * time.Second)
+		g.expect("after three were discarded", messages-3, 0)
+		if slices.Contains(g.went, 3) || slices.Contains(g.went, 50) || slices.Contains(g.went, 51) {
+			g.t.Errorf("went: %v", g.went)
+		}
+	}))
+}
+
+// What can't be read is given up; when nothing can, it is tried again.
+func TestDelayedThatCantBeRead(t *testing.T) {
+	t.Run("lost", delayed(func(g *delayRig) {
+		g.log.lost = 42
+		for i := range 100 {
+			g.publish(20*time.Second + time.Duration(i)*time.Millisecond)
+		}
+		g.sleep(22 * time.Second)
+		g.expect("after all were due", 99, 0)
+		if n := g.Stats().Damaged; n != 1 {
+			g.t.Errorf("%d are damaged", n)
+		}
+	}))
+	t.Run("failing", delayed(func(g *delayRig) {
+		for i := range 100 {
+			g.publish(20*time.Second + time.Duration(i)*time.Millisecond)
+		}
+		g.log.failing.Store(true)
+		g.sleep(22 * time.Second)
+		g.expect("while the disk fails", 0, 100)
+		g.log.failing.Store(false)
+		g.sleep(5 * time.Second)
+		g.expect("when it works again", 100, 0)
+	}))
+}
+
+// Messages that are due at the same time keep their order, and wait for the disk's answer in any number.
+func TestDelayedKeepTheirOrder(t *testing.T) {
+	delayed(func(g *delayRig) {
+		const messages = 5000
+		for range messages {
+			g.publish(20 * time.Second)
+		}
+		g.sleep(21 * time.Second)
+		g.expect("after all were due", messages, 0)
+		if !slices.IsSorted(g.went) {
+			g.t.Error("messages that are due at the same time did not keep their order")
+		}
+	})(t)
+}
