@@ -218,13 +218,13 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 	if kind == "stream" {
 		return append(o, field{"segments", 1}, field{"readers", object{{view.api.options.Node, s.Consumers}}}, field{"first_timestamp", 0})
 	}
-	use := utilisation(s)
+	use := s.Utilisation()
 	o = append(o,
 		field{"consumer_capacity", use}, field{"consumer_utilisation", use},
 		field{"message_bytes", s.Bodies + s.UnackedBodies}, field{"message_bytes_ready", s.Bodies},
 		field{"message_bytes_unacknowledged", s.UnackedBodies},
-		field{"message_bytes_persistent", s.PersistentBodies}, field{"message_bytes_ram", s.ReadyBytes},
-		field{"messages_persistent", s.Persistent}, field{"messages_ram", s.InMemory},
+		field{"message_bytes_persistent", s.PersistentBodies}, field{"message_bytes_ram", s.InMemoryBodies},
+		field{"messages_persistent", s.Persistent}, field{"messages_ram", s.InMemory + s.UnackedInMemory},
 		field{"single_active_consumer_tag", view.activeTag(q)},
 	)
 	if kind == "quorum" {
@@ -236,8 +236,8 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 		)
 	}
 	return append(o,
-		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.Unacked},
-		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", nil}, field{"storage_version", 2},
+		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.UnackedInMemory},
+		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", headTimestamp(s)}, field{"storage_version", 2},
 	)
 }
 
@@ -292,14 +292,6 @@ func reasons[A ~[queue.Reasons]uint64](counts *A) object {
 		}
 	}
 	return o
-}
-
-// utilisation is the share of time in which the queue could deliver what it had: whole while nothing waits for a consumer.
-func utilisation(s *queue.Stats) float64 {
-	if s.Consumers == 0 || s.Ready > 0 {
-		return 0
-	}
-	return 1
 }
 
 // exclusiveTag is the tag of the consumer that has the queue for itself, null if there is none.

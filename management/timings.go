@@ -18,6 +18,14 @@ func (view *queueView) timings(o object, q queueIn, h history) object {
 	)
 }
 
+// headTimestamp is the timestamp of the next message, null if it has none.
+func headTimestamp(s *queue.Stats) any {
+	if s.HeadTimestamp == 0 || s.Ready == 0 {
+		return nil
+	}
+	return s.HeadTimestamp
+}
+
 // percentiles shows durations in ms.
 func percentiles(h *queue.Histogram) any {
 	if h.Count() == 0 {
