@@ -139,7 +139,7 @@ func TestRabbitmqctlWalk(t *testing.T) {
 		{"set_user_tags app management", "", 0},
 		{"change_password app other", "", 0},
 		{"authenticate_user app other", "Success", 0},
-		{"authenticate_user app wrong", "wrong", 65},
+		{"authenticate_user app wrong", "failed to authenticate user \"app\"\ninvalid credentials", 65},
 		{"add_vhost v", "", 0},
 		{"set_permissions -p v app .* .* .*", "", 0},
 		{"list_permissions -p v", "app\t.*\t.*\t.*", 0},

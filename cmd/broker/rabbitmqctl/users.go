@@ -119,7 +119,7 @@ func authenticate(s *session, args []string) error {
 		if errors.As(err, &unreachable) {
 			return err
 		}
-		return &failure{fmt.Sprintf("Error: failed to authenticate user \"%s\"\n%v", args[0], err), ctl.ExitRefused}
+		return &failure{fmt.Sprintf("Error: failed to authenticate user \"%s\"\ninvalid credentials", args[0]), ctl.ExitRefused}
 	}
 	if s.quiet {
 		return nil
