@@ -78,9 +78,6 @@ func (view *queueView) show(q queueIn) object {
 	}
 	o = view.policies(view.members(o, q), q)
 	o = view.numbers(o, q)
-	if view.form >= detailed {
-		o = append(o, field{"idle_since", nil})
-	}
 	if view.form == single {
 		o = view.holders(o, q)
 	}
@@ -193,6 +190,9 @@ func (view *queueView) numbers(o object, q queueIn) object {
 	o = view.contents(o, q, &s)
 	o = view.backlog(o, &s, h)
 	o = view.timings(o, q, h)
+	if view.form >= detailed {
+		o.add("idle_since", idleSince(h))
+	}
 	if messages := view.messages(&s, h); len(messages) > 0 {
 		o.add("message_stats", messages)
 	}

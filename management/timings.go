@@ -26,6 +26,14 @@ func headTimestamp(s *queue.Stats) any {
 	return s.HeadTimestamp
 }
 
+// idleSince is since when nothing has been seen to happen to an object, null while it is busy.
+func idleSince(h history) any {
+	if h.changed.IsZero() || time.Since(h.changed) <= sampleInterval {
+		return nil
+	}
+	return timestamp(h.changed)
+}
+
 // percentiles shows durations in ms.
 func percentiles(h *queue.Histogram) any {
 	if h.Count() == 0 {
