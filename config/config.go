@@ -25,6 +25,7 @@ type Config struct {
 	AMQPSAddrs          []string // addresses to listen on for AMQP over TLS
 	HTTPAddr            string   // address of the HTTP server; empty: none
 	MetricsAddr         string   // address that /metrics is served on; empty: none
+	MetricsPerObject    bool     // /metrics has a line for each object, as /metrics/per-object has
 	HTTPSAddr           string   // address of the HTTP server over TLS; empty: none
 	MetricsTLSAddr      string   // address that /metrics is served on over TLS; empty: none
 	TLS                 TLS      // of the AMQP listeners
@@ -35,9 +36,9 @@ type Config struct {
 	TrustedProxies   []netip.Prefix
 	WebSocketOrigins []string // hosts whose pages may open AMQP over WebSocket, beside the broker's own
 
-	DataDir  string // folder for messages and definitions; empty: they are kept in memory
-	DiskFree int64  // bytes that must be free on its disk, else publishers are held
-	NodeName string // empty: leveret@ and the host's name
+	DataDir  string    // folder for messages and definitions; empty: they are kept in memory
+	DiskFree Watermark // what must be free on its disk, else publishers are held
+	NodeName string    // empty: leveret@ and the host's name
 
 	LogLevel  string // debug, info, warn or error
 	LogFormat string // text or json
@@ -82,11 +83,13 @@ type Config struct {
 
 	DefaultQueueType string // of queues that are declared without one
 	Definitions      string // file, or folder of files, that is imported at each start
-	DefinitionsFrom  string // where Definitions is: local_filesystem
-	SkipUnchanged    bool   // import them only if they differ from the last ones
+	DefinitionsFrom  string // where they come from: Definitions, or DefinitionsURL if this is HTTPSBackend
+	DefinitionsURL   string
+	DefinitionsTLS   TLS  // of the client that asks there: CAFile, and a certificate of its own
+	SkipUnchanged    bool // import them only if they differ from the last ones
 }
 
-// Watermark is the memory use from which publishers are held.
+// Watermark is a number of bytes that publishers are held by: of memory in use, or of free disk.
 type Watermark struct {
 	Relative float64 // share of the machine's memory, or of the container's limit; used while Absolute is 0
 	Absolute int64   // bytes
@@ -100,7 +103,7 @@ func Default() Config {
 		HTTPAddr:            ":15672",
 		MetricsAddr:         ":15692",
 		DataDir:             "leveret-data",
-		DiskFree:            50_000_000,
+		DiskFree:            Watermark{Absolute: 50_000_000},
 		LogLevel:            "info",
 		LogFormat:           "text",
 		Heartbeat:           clients.Heartbeat,
@@ -128,7 +131,7 @@ func Default() Config {
 		DefaultPermissions:  users.DefaultPermissions,
 		PasswordMinLength:   8,
 		DefaultQueueType:    clients.DefaultQueueType,
-		DefinitionsFrom:     "local_filesystem",
+		DefinitionsFrom:     FileBackend,
 	}
 }
 

@@ -88,18 +88,18 @@ func timeout(key string, unit, most time.Duration, at func(*Config) *time.Durati
 	return s
 }
 
-// share is the memory watermark as a share of the whole. Setting it takes back an absolute one from a place that counts less.
-func share(key string) setting {
+// share is a watermark as a share of the memory, up to so many times of it. Setting it takes back an absolute one from a place that counts less.
+func share(key string, most float64, at func(*Config) *Watermark) setting {
 	return single(key, "",
 		func(c *Config, value string) error {
 			f, err := strconv.ParseFloat(value, 64)
-			if err != nil || !(f >= 0 && f <= 1) {
-				return fmt.Errorf("%q is not a number from 0 to 1", value)
+			if err != nil || !(f >= 0 && f <= most) {
+				return fmt.Errorf("%q is not a number from 0 to %g", value, most)
 			}
-			c.Memory = Watermark{Relative: f}
+			*at(c) = Watermark{Relative: f}
 			return nil
 		},
-		func(c *Config) string { return strconv.FormatFloat(c.Memory.Relative, 'g', -1, 64) })
+		func(c *Config) string { return strconv.FormatFloat(at(c).Relative, 'g', -1, 64) })
 }
 
 // option is a word of the file and what it stands for. The first word for a value is the one that is printed.

@@ -47,6 +47,7 @@ var listenerSettings = []setting{
 	address("metrics_addr", "metrics-addr", func(c *Config) *string { return &c.MetricsAddr }),
 	port("prometheus.tcp.port", func(c *Config) *string { return &c.MetricsAddr }),
 	host("prometheus.tcp.ip", func(c *Config) *string { return &c.MetricsAddr }),
+	toggle("prometheus.return_per_object_metrics", func(c *Config) *bool { return &c.MetricsPerObject }),
 	address("https_addr", "", func(c *Config) *string { return &c.HTTPSAddr }),
 	port("management.ssl.port", func(c *Config) *string { return &c.HTTPSAddr }),
 	host("management.ssl.ip", func(c *Config) *string { return &c.HTTPSAddr }),
@@ -66,7 +67,8 @@ var networkSettings = []setting{
 // nodeSettings are about the node, and what clients are offered.
 var nodeSettings = []setting{
 	folder("data_dir", "data-dir", func(c *Config) *string { return &c.DataDir }),
-	size("disk_free_limit.absolute", func(c *Config) *int64 { return &c.DiskFree }),
+	share("disk_free_limit.relative", 1000, func(c *Config) *Watermark { return &c.DiskFree }),
+	size("disk_free_limit.absolute", func(c *Config) *int64 { return &c.DiskFree.Absolute }),
 	text("node_name", "node-name", func(c *Config) *string { return &c.NodeName }),
 	choice("log.console.level", "log-level", func(c *Config) *string { return &c.LogLevel },
 		option[string]{"debug", "debug"}, option[string]{"info", "info"}, option[string]{"warning", "warn"},
@@ -85,7 +87,7 @@ var nodeSettings = []setting{
 		option[bool]{"quorum", false}, option[bool]{"channel", true}),
 	choice("consumer_timeout_action", "", func(c *Config) *bool { return &c.ConsumerTimeoutCloses },
 		option[bool]{"cancel", false}, option[bool]{"close-channel", true}),
-	share("vm_memory_high_watermark.relative"),
+	share("vm_memory_high_watermark.relative", 1, func(c *Config) *Watermark { return &c.Memory }),
 	size("vm_memory_high_watermark.absolute", func(c *Config) *int64 { return &c.Memory.Absolute }),
 }
 

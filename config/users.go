@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"leveret/auth"
+	"leveret/auth/oauth"
 )
 
 // userSettings are about what there may be in the broker, and what its first start makes.
@@ -31,8 +32,23 @@ var userSettings = []setting{
 	otherName("management.load_definitions", func(c *Config) *string { return &c.Definitions }),
 	otherName("definitions.local.path", func(c *Config) *string { return &c.Definitions }),
 	choice("definitions.import_backend", "", func(c *Config) *string { return &c.DefinitionsFrom },
-		option[string]{"local_filesystem", "local_filesystem"}),
+		option[string]{FileBackend, FileBackend}, option[string]{HTTPSBackend, HTTPSBackend}),
+	text("definitions.https.url", "", func(c *Config) *string { return &c.DefinitionsURL }),
+	text("definitions.tls.cacertfile", "", func(c *Config) *string { return &c.DefinitionsTLS.CAFile }),
+	text("definitions.tls.certfile", "", func(c *Config) *string { return &c.DefinitionsTLS.CertFile }),
+	text("definitions.tls.keyfile", "", func(c *Config) *string { return &c.DefinitionsTLS.KeyFile }),
 	toggle("definitions.skip_if_unchanged", func(c *Config) *bool { return &c.SkipUnchanged }),
+}
+
+// Where definitions may come from, for definitions.import_backend.
+const (
+	FileBackend  = "local_filesystem"
+	HTTPSBackend = "https"
+)
+
+// ImportsDefinitions tells whether the broker starts with definitions from elsewhere.
+func (c Config) ImportsDefinitions() bool {
+	return c.Definitions != "" || c.DefinitionsFrom == HTTPSBackend
 }
 
 // The rules for new passwords that a Config may name.
@@ -106,6 +122,11 @@ func (c Config) Loopback() []string {
 
 // validateUsers checks what no single of the settings here can tell.
 func (c Config) validateUsers(complain func(condition bool, format string, args ...any)) {
+	remote := c.DefinitionsFrom == HTTPSBackend
+	complain(remote && c.DefinitionsURL == "", "definitions.import_backend = https needs definitions.https.url")
+	complain(remote && c.Definitions != "", "definitions come from a URL or from load_definitions, not from both")
+	complain(remote && c.DefinitionsURL != "" && !oauth.Confidential(c.DefinitionsURL), "definitions.https.url = %s is not https", c.DefinitionsURL)
+	complain((c.DefinitionsTLS.CertFile == "") != (c.DefinitionsTLS.KeyFile == ""), "definitions.tls.certfile and definitions.tls.keyfile belong together")
 	if c.PasswordRule == PatternRule {
 		_, err := c.CheckPassword()
 		complain(err != nil, "credential_validator.regexp = %s: %v", c.PasswordPattern, err)

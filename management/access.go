@@ -3,13 +3,13 @@ package management
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"leveret/auth"
+	"leveret/server"
 	"leveret/vhost"
 )
 
@@ -109,14 +109,12 @@ func notAuthorized(reason string) *failure {
 	return failed(http.StatusUnauthorized, "not_authorized", reason)
 }
 
-// remoteAddress is where the caller is. Whom the system vouches for is on this machine.
+// remoteAddress is where the caller is, behind a proxy on this machine too. Whom the system vouches for is on this machine.
 func remoteAddress(r *http.Request) netip.Addr {
 	if r.Context().Value(trusted{}) != nil {
 		return netip.IPv6Loopback()
 	}
-	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	peer, _ := netip.ParseAddr(host)
-	return peer
+	return server.ClientAddress(r).AddrPort().Addr()
 }
 
 // enterVHost finds the virtual host that the path names, if the user may see it.

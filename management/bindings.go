@@ -247,6 +247,9 @@ func (c *call) getBinding() (reply, error) {
 
 // bind makes a binding. Where it is afterwards is told relative to the path, its name encoded once more.
 func (c *call) bind() (reply, error) {
+	if err := c.roomToDeclare(); err != nil {
+		return reply{}, err
+	}
 	toExchange, err := c.toExchange()
 	if err != nil {
 		return reply{}, err

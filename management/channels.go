@@ -96,6 +96,9 @@ func channelSample(s *server.ChannelStatus) []uint64 {
 	}
 }
 
+// timestamp is a moment as RabbitMQ writes it.
+func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000+00:00") }
+
 // idleAfter is from when on a channel is shown as idle.
 const idleAfter = time.Second
 
@@ -111,7 +114,7 @@ func (a *API) channel(s *server.ChannelStatus, w *window) object {
 		{"global_prefetch_count", s.Shared},
 	}
 	if time.Since(s.Active) > idleAfter {
-		o.add("idle_since", s.Active.UTC().Format("2006-01-02T15:04:05.000+00:00"))
+		o.add("idle_since", timestamp(s.Active))
 	}
 	values, h := channelSample(s), a.rates.past(channelKey{s.Connection, s.Number}, w)
 	var messages object
@@ -139,9 +142,6 @@ func (c *call) listConsumers() (reply, error) {
 	}.reply(c)
 }
 
-// defaultConsumerTimeout is how long, in milliseconds, a consumer may keep a message unless something else is said.
-const defaultConsumerTimeout = 1_800_000
-
 // consumer shows a consumer.
 func (a *API) consumer(s *server.ConsumerStatus) object {
 	opts := s.Queue.Options()
@@ -155,7 +155,7 @@ func (a *API) consumer(s *server.ConsumerStatus) object {
 	o := object{
 		{"consumer_tag", s.Tag}, {"queue", object{{"name", opts.Name}, {"vhost", opts.VHost}}}, {"exclusive", s.Exclusive},
 		{"ack_required", !s.NoAck}, {"prefetch_count", s.Prefetch}, {"active", active}, {"activity_status", status}, {"arguments", s.Arguments},
-		{"consumer_timeout", defaultConsumerTimeout},
+		{"consumer_timeout", s.Timeout},
 		{"channel_details", object{
 			{"name", s.ChannelName()}, {"number", s.Channel}, {"connection_name", s.Connection}, {"peer_host", peerHost},
 			{"peer_port", peerPort}, {"user", s.User}, {"node", a.options.Node},

@@ -109,3 +109,19 @@ func (c *client) sync() {
 	c.send(1, &amqp.BasicQos{})
 	c.expect(amqp.MethodBasicQosOk)
 }
+
+// eventually waits until something holds that the broker does by itself.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := contextOf(patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s: it does not", what)
+		}
+	}
+}

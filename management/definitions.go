@@ -58,6 +58,9 @@ func (c *call) file(f *definitions.File, err error) (reply, error) {
 }
 
 func (c *call) importAll() (reply, error) {
+	if err := c.roomToDeclare(); err != nil {
+		return reply{}, err
+	}
 	raw, err := c.upload()
 	if err != nil {
 		return reply{}, err
@@ -76,6 +79,9 @@ func (c *call) importAll() (reply, error) {
 func (c *call) importVHost() (reply, error) {
 	if c.vhost == nil {
 		return reply{}, missing("vhost_not_found")
+	}
+	if err := c.roomToDeclare(); err != nil {
+		return reply{}, err
 	}
 	raw, err := c.upload()
 	if err != nil {

@@ -95,6 +95,9 @@ func (a *API) exchange(x exchangeIn, w *window) object {
 const internalUser = "rmq-internal"
 
 func (c *call) putExchange() (reply, error) {
+	if err := c.roomToDeclare(); err != nil {
+		return reply{}, err
+	}
 	name := c.exchange("exchange")
 	o, err := c.body()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func listed(t *testing.T, query string) (names string, o object) {
 	r := httptest.NewRequest(http.MethodGet, "/?"+query, nil)
 	c := &call{request: r, query: r.URL.Query()}
 	answer, err := listing[object]{
-		items: animals,
+		items: slices.Clone(animals), // it is sorted in place
 		id:    func(o object) identity { name, _ := o.get("name"); return identity{name: name.(string)} },
 		show:  func(o object) object { return append(object(nil), o...) },
 		paged: true,

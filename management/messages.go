@@ -25,6 +25,9 @@ var messageRoutes = []route{
 
 // publish publishes one message. routed tells whether any queue got it.
 func (c *call) publish() (reply, error) {
+	if err := c.roomToPublish(); err != nil {
+		return reply{}, err
+	}
 	name := c.exchange("exchange")
 	if c.vhost.Exchange([]byte(name)) == nil {
 		return reply{}, missing("exchange_not_found")

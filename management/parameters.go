@@ -26,9 +26,10 @@ var parameterRoutes = []route{
 
 // The components of parameters that are stored elsewhere, or that this API has other paths for.
 const (
-	policyComponent = "policy"
-	limitComponent  = "vhost-limits"
-	limitParameter  = "limits"
+	policyComponent   = "policy"
+	operatorComponent = "operator_policy"
+	limitComponent    = "vhost-limits"
+	limitParameter    = "limits"
 )
 
 // parameterIn is a parameter with the name of its virtual host.
@@ -96,7 +97,7 @@ func (c *call) putParameter() (reply, error) {
 	value, _ := o.get("value")
 	var created bool
 	switch component {
-	case policyComponent, "operator_policy":
+	case policyComponent, operatorComponent:
 		return reply{}, badRequest("policies may not be set using this method")
 	case limitComponent:
 		created = c.vhost.Limits() == nil
@@ -136,14 +137,18 @@ func (c *call) setLimits(name string, value any) error {
 func (c *call) deleteParameter() (reply, error) {
 	component, name := c.path("component"), c.path("parameter")
 	switch {
-	case component == policyComponent || component == "operator_policy":
-		return reply{}, badRequest("policies may not be set using this method")
-	case component == limitComponent && !c.isAdministrator():
+	case component == policyComponent:
+		return reply{}, badRequest("policies may not be cleared using this method")
+	case (component == limitComponent || component == operatorComponent) && !c.isAdministrator():
 		return reply{}, refused("Not administrator user")
 	case component == limitComponent && name == limitParameter && c.vhost.Limits() != nil:
 		return done(c.api.server.SetVHostLimits(c.vhost.Name(), nil))
 	}
-	found, err := c.vhost.ClearParameter(component, name)
+	clear := c.vhost.ClearParameter
+	if component == operatorComponent { // clients that remove all parameters come across these
+		clear = func(_, name string) (bool, error) { return c.vhost.ClearOperatorPolicy(name) }
+	}
+	found, err := clear(component, name)
 	if err == nil && !found {
 		return reply{}, notFound()
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 var policyRoutes = append(
-	policyKind{component: "policy", set: (*vhost.VHost).SetPolicy, clear: (*vhost.VHost).ClearPolicy, list: (*vhost.VHost).Policies}.
+	policyKind{component: policyComponent, set: (*vhost.VHost).SetPolicy, clear: (*vhost.VHost).ClearPolicy, list: (*vhost.VHost).Policies}.
 		routes("policies", policymaker),
-	policyKind{component: "operator_policy", set: (*vhost.VHost).SetOperatorPolicy, clear: (*vhost.VHost).ClearOperatorPolicy,
+	policyKind{component: operatorComponent, set: (*vhost.VHost).SetOperatorPolicy, clear: (*vhost.VHost).ClearOperatorPolicy,
 		list: (*vhost.VHost).OperatorPolicies, operator: true}.routes("operator-policies", administrator)...,
 )
 

@@ -85,6 +85,9 @@ func (c *call) getQueue() (reply, error) {
 // putQueue declares a queue. Unlike with AMQP it does not last if nothing is said, and it is never exclusive: there is no connection that it
 // could belong to.
 func (c *call) putQueue() (reply, error) {
+	if err := c.roomToDeclare(); err != nil {
+		return reply{}, err
+	}
 	name := c.path("queue")
 	o, err := c.body()
 	if err != nil {

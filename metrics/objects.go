@@ -32,6 +32,9 @@ var connections = []group[Connection]{
 // exchanges are the families of exchanges.
 var exchanges = []group[Exchange]{{"exchange_metrics", []column[Exchange]{
 	{"rabbitmq_exchange_messages_published_total", "Messages that came to the exchange", counter, func(x *Exchange) float64 { return float64(x.Published) }},
+	{"rabbitmq_exchange_messages_confirmed_total", "Messages that came to the exchange from publishers that want confirms", counter, func(x *Exchange) float64 { return float64(x.Confirmed) }},
+	{"rabbitmq_exchange_messages_unroutable_returned_total", "Mandatory messages returned as unroutable", counter, func(x *Exchange) float64 { return float64(x.Returned) }},
+	{"rabbitmq_exchange_messages_unroutable_dropped_total", "Messages dropped as unroutable", counter, func(x *Exchange) float64 { return float64(x.Dropped) }},
 }}}
 
 // exchangeNames and exchangeBindings are of the cluster and not of the node, so their names don't differ in /metrics/detailed.

@@ -25,6 +25,24 @@ func (q *Queue) unackedBodies() (all, lent int64) {
 	return here + lent, lent
 }
 
+// tendHead notes what the next message says of its time, once a second: it has to be decoded for that.
+func (q *Queue) tendHead() {
+	at := int64(0)
+	if _, e, ok := q.first(); ok && q.ready() > 0 {
+		var index amqp.PropertyIndex
+		if properties := e.message.Properties(); amqp.ScanProperties(properties, &index) == nil && index.Flags&amqp.FlagTimestamp != 0 {
+			p, err := amqp.DecodeProperties(properties)
+			if err == nil {
+				at = int64(p.Timestamp)
+			}
+		}
+	}
+	setInt(&q.stats.headTimestamp, at)
+	if at != 0 {
+		q.untended.Store(true) // to go on looking who is next
+	}
+}
+
 // look notes how much of a message is not its body.
 func (h *holding) look(m amqp.Message) { h.around = len(m) - len(m.Body()) }
 

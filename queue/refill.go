@@ -192,6 +192,7 @@ func (r *refill) run(q *Queue) {
 	for i, k := range r.chunks {
 		for _, m := range messages[:r.window.Parts[i]] {
 			if q.away.Remove(m.Seq) {
+				q.counted.DiskReads++
 				q.arrive(m, k)
 			}
 		}

@@ -34,8 +34,8 @@ const (
 )
 
 // Publish publishes a message as a client's channel with confirms would: with the same checks, and the same errors. It returns when the message
-// is safe or ctx ends, and may be called from any goroutine. An alarm does not hold it back, or nobody could look into a broker that is low on
-// memory.
+// is safe or ctx ends, and may be called from any goroutine. An alarm does not hold it back: who must not get past one asks [Server.AlarmReason]
+// before.
 func (s *Server) Publish(ctx context.Context, p *Publication) (Outcome, error) {
 	c := s.inner(p)
 	ch := &channel{conn: c, number: 1, confirming: true}

@@ -20,6 +20,7 @@ type ConsumerStatus struct {
 	Exclusive  bool
 	Prefetch   int // 0: no limit
 	Priority   int
+	Timeout    int64      // ms that it may keep a message by what itself, its queue or the configuration says
 	Arguments  amqp.Table // must not be changed
 }
 
@@ -53,7 +54,19 @@ func (c *consumer) status() ConsumerStatus {
 	return ConsumerStatus{
 		Tag: c.Tag, Queue: c.Queue(), Consumer: &c.Consumer, Connection: at.name, Channel: c.channel.number, Peer: at.out.Conn.RemoteAddr(),
 		User: at.user.Name(), NoAck: c.NoAck, Exclusive: c.Exclusive, Prefetch: c.EffectivePrefetch(), Priority: c.Priority, Arguments: c.Arguments,
+		Timeout: c.statedTimeout(),
 	}
+}
+
+// statedTimeout is the consumer's timeout in ms. That of the configuration is told for all queues, as it is by RabbitMQ, though it is not applied to all.
+func (c *consumer) statedTimeout() int64 {
+	if c.timeout != noTimeout {
+		return c.timeout
+	}
+	if of := c.Queue().Settings().ConsumerTimeout; of >= 0 {
+		return of
+	}
+	return c.channel.conn.server.options.ConsumerTimeout.Milliseconds()
 }
 
 // ChannelName is the name of the channel that the consumer is on.

@@ -190,28 +190,25 @@ func (s *Server) SetVHostLimit(name, limit string, value int64) error {
 	if !slices.Contains(vhost.LimitNames(), limit) {
 		return refuse(ErrVHostUnknownLimit, "Unrecognised terms [{<<\"%s\">>,%d}] in limits", limit, value)
 	}
-	return s.changeLimits(name, func(l vhost.Limits) { l[limit] = value })
+	return s.changeLimits(name, func(l vhost.Limits) vhost.Limits { l[limit] = value; return l })
 }
 
 // ClearVHostLimit takes one limit away; that it was not set is no error.
 func (s *Server) ClearVHostLimit(name, limit string) error {
-	return s.changeLimits(name, func(l vhost.Limits) { delete(l, limit) })
+	return s.changeLimits(name, func(l vhost.Limits) vhost.Limits { delete(l, limit); return l })
 }
 
-// SetVHostLimits replaces all limits of a virtual host.
+// SetVHostLimits replaces all limits of a virtual host; nil is as if none had ever been set.
 func (s *Server) SetVHostLimits(name string, limits vhost.Limits) error {
 	for limit, value := range limits {
 		if !slices.Contains(vhost.LimitNames(), limit) {
 			return refuse(ErrVHostUnknownLimit, "Unrecognised terms [{<<\"%s\">>,%d}] in limits", limit, value)
 		}
 	}
-	return s.changeLimits(name, func(l vhost.Limits) {
-		clear(l)
-		maps.Copy(l, limits)
-	})
+	return s.changeLimits(name, func(vhost.Limits) vhost.Limits { return maps.Clone(limits) })
 }
 
-func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
+func (s *Server) changeLimits(name string, change func(vhost.Limits) vhost.Limits) error {
 	s.registry.changing.Lock()
 	defer s.registry.changing.Unlock()
 	v := s.VHost(name)
@@ -222,7 +219,7 @@ func (s *Server) changeLimits(name string, change func(vhost.Limits)) error {
 	if limits == nil {
 		limits = vhost.Limits{}
 	}
-	change(limits)
+	limits = change(limits)
 	if err := s.saveVHost(name, &vhostRecord{Metadata: v.Metadata(), Limits: limits}); err != nil {
 		return err
 	}

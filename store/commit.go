@@ -202,6 +202,7 @@ func (c *committer) writeAt(group []*payload) error {
 	c.layOut(group)
 	offset := c.seg.offset(c.pos)
 	end := c.overwrite(offset + int64(batchHead+size))
+	start := time.Now()
 	if err := c.seg.file.write(c.buffers, offset); err != nil {
 		return fmt.Errorf("append to segment %d at %d: %w", c.seg.id, offset, err)
 	}
@@ -213,6 +214,7 @@ func (c *committer) writeAt(group []*payload) error {
 		c.data = c.pos
 	}
 	c.s.counters.batches.Add(1)
+	c.s.counters.writeNanos.Add(int64(time.Since(start)))
 	return nil
 }
 
@@ -259,7 +261,9 @@ func (c *committer) sync() error {
 		return c.retreat(fmt.Errorf("sync segment %d: %w", c.seg.id, err))
 	}
 	c.s.counters.syncs.Add(1)
-	c.s.counters.lastSync.Store(int64(time.Since(start)))
+	took := int64(time.Since(start))
+	c.s.counters.lastSync.Store(took)
+	c.s.counters.syncNanos.Add(took)
 	c.settled()
 	return nil
 }

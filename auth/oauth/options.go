@@ -64,8 +64,8 @@ func (o *Options) Check() error {
 	complain(o.ResourceServer == "", "auth_oauth2.resource_server_id is missing")
 	complain(o.JWKSURL == "" && o.JWKSFile == "" && len(o.SigningKeys) == 0 && o.Issuer == "",
 		"there is no key to check tokens with: set auth_oauth2.issuer, jwks_uri, jwks_file or signing_keys.ID")
-	complain(o.JWKSURL != "" && !confidential(o.JWKSURL), "auth_oauth2.jwks_uri = %s is not https", o.JWKSURL)
-	complain(o.discovers() && !confidential(o.Issuer), "auth_oauth2.issuer = %s is not https", o.Issuer)
+	complain(o.JWKSURL != "" && !Confidential(o.JWKSURL), "auth_oauth2.jwks_uri = %s is not https", o.JWKSURL)
+	complain(o.discovers() && !Confidential(o.Issuer), "auth_oauth2.issuer = %s is not https", o.Issuer)
 	complain(len(o.Algorithms) == 0, "auth_oauth2.algorithms leaves none")
 	for _, name := range o.Algorithms {
 		complain(name == "none" || jwt.GetSigningMethod(name) == nil, "auth_oauth2.algorithms: %s is not supported", name)
@@ -81,8 +81,9 @@ func (o *Options) discovers() bool {
 	return o.Issuer != "" && o.JWKSURL == "" && o.JWKSFile == "" && len(o.SigningKeys) == 0
 }
 
-// confidential tells URLs that nobody on the way can answer in the provider's place: whoever could would make tokens of its own.
-func confidential(address string) bool {
+// Confidential tells URLs that nobody on the way can answer in the server's place: https, and http on this machine. Whoever could would make tokens,
+// or users, of its own.
+func Confidential(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return false

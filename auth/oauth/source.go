@@ -94,7 +94,7 @@ func discover(client *http.Client, issuer string) ([]byte, error) {
 	if err := json.Unmarshal(text, &about); err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	if about.Issuer != issuer || !confidential(about.Keys) {
+	if about.Issuer != issuer || !Confidential(about.Keys) {
 		return nil, fmt.Errorf("%s speaks for issuer %q with keys at %q", address, about.Issuer, about.Keys)
 	}
 	return fetch(client, about.Keys)

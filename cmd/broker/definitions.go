@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"leveret/auth"
+	"leveret/config"
 	"leveret/definitions"
 	"leveret/server"
 	"leveret/store"
@@ -48,6 +50,33 @@ func definitionsFiles(path string) ([]string, error) {
 	return files, nil
 }
 
+// definitionsSource is one file of definitions that was read.
+type definitionsSource struct {
+	name string
+	text []byte
+}
+
+// readDefinitions reads what the settings name.
+func readDefinitions(c config.Config) ([]definitionsSource, error) {
+	if c.DefinitionsFrom == config.HTTPSBackend {
+		text, err := fetchDefinitions(c)
+		return []definitionsSource{{c.DefinitionsURL, text}}, err
+	}
+	files, err := definitionsFiles(c.Definitions)
+	if err != nil {
+		return nil, err
+	}
+	var sources []definitionsSource
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, definitionsSource{file, text})
+	}
+	return sources, nil
+}
+
 // Where the store keeps the hash of the definitions that were imported last.
 const (
 	importedBucket = "imported definitions"
@@ -57,32 +86,28 @@ const (
 // importDefinitions imports what the settings name, before anybody can connect. An error of it ends the start: a broker that lacks half of what
 // it should have is worse than none.
 func (n *node) importDefinitions() error {
-	if n.config.Definitions == "" {
+	if !n.config.ImportsDefinitions() {
 		return nil
 	}
-	files, err := definitionsFiles(n.config.Definitions)
+	sources, err := readDefinitions(n.config)
 	if err != nil {
 		return fmt.Errorf("definitions: %w", err)
 	}
-	texts := make([][]byte, len(files))
 	sum := sha256.New()
-	for i, file := range files {
-		if texts[i], err = os.ReadFile(file); err != nil {
-			return fmt.Errorf("definitions: %w", err)
-		}
-		fmt.Fprintf(sum, "%d\n", len(texts[i]))
-		sum.Write(texts[i])
+	for _, s := range sources {
+		fmt.Fprintf(sum, "%d\n", len(s.text))
+		sum.Write(s.text)
 	}
 	hash := hex.EncodeToString(sum.Sum(nil))
 	if n.config.SkipUnchanged && n.importedHash() == hash {
-		n.log.Info("definitions are those of the last start and are not imported again", "from", n.config.Definitions)
+		n.log.Info("definitions are those of the last start and are not imported again", "from", cmp.Or(n.config.Definitions, n.config.DefinitionsURL))
 		return nil
 	}
 	b := definitions.Broker{Server: n.server, Users: n.users, Log: n.log}
-	for i, text := range texts {
-		n.log.Info("importing definitions", "file", files[i])
-		if err := b.Import(text, ""); err != nil {
-			return fmt.Errorf("definitions %s: %w", files[i], err)
+	for _, s := range sources {
+		n.log.Info("importing definitions", "from", s.name)
+		if err := b.Import(s.text, ""); err != nil {
+			return fmt.Errorf("definitions %s: %w", s.name, err)
 		}
 	}
 	return n.store.Commit(store.Change{Bucket: importedBucket, Key: importedKey, Value: []byte(hash)})

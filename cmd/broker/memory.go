@@ -41,6 +41,15 @@ func memInfoTotal(root fs.FS) int64 {
 	return kilobytes << 10
 }
 
+// diskLimit is the free disk in bytes below which publishers are held. A share is one of the memory, as in RabbitMQ: what is in memory must fit
+// on the disk.
+func diskLimit(w config.Watermark, total int64) int64 {
+	if w.Absolute > 0 {
+		return w.Absolute
+	}
+	return int64(w.Relative * float64(total))
+}
+
 // watermark is the memory in bytes from which publishers are held, 0 when there is nothing to take a share of. A share of 0 holds them
 // always, as operators of RabbitMQ know it, so it is one byte.
 func watermark(w config.Watermark, total int64) int64 {

@@ -116,6 +116,22 @@ func TestWatermark(t *testing.T) {
 	}
 }
 
+func TestDiskLimit(t *testing.T) {
+	for _, tt := range []struct {
+		limit config.Watermark
+		want  int64
+	}{
+		{config.Watermark{Absolute: 50}, 50},
+		{config.Watermark{Relative: 1.5}, 1500},
+		{config.Watermark{Relative: 1.5, Absolute: 50}, 50},
+		{config.Watermark{}, 0},
+	} {
+		if got := diskLimit(tt.limit, 1000); got != tt.want {
+			t.Errorf("%+v of 1000: %d, want %d", tt.limit, got, tt.want)
+		}
+	}
+}
+
 func TestLevels(t *testing.T) {
 	for name, want := range map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError, "": slog.LevelInfo,

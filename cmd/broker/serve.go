@@ -177,7 +177,7 @@ func (n *node) open() (err error) {
 // seed decides what the start makes beside what the store has. Only a first start makes the default user: whoever has deleted all users does not
 // want guest back. With definitions to import even that makes nothing but what they say.
 func (n *node) seed() error {
-	if n.config.Definitions != "" {
+	if n.config.ImportsDefinitions() {
 		n.config.DefaultUser, n.config.DefaultVHost = "", ""
 		return nil
 	}

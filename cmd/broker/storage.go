@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"leveret/config"
 	"leveret/store"
@@ -16,7 +17,7 @@ func openStore(c config.Config, log *slog.Logger) (store.Store, error) {
 		return store.NewMemory(), nil
 	}
 	o := store.DefaultOptions()
-	o.MinFree = uint64(c.DiskFree)
+	o.MinFree = uint64(diskLimit(c.DiskFree, memoryTotal(os.DirFS("/"))))
 	o.Logger = log
 	s, err := store.Open(c.DataDir, o)
 	if errors.Is(err, store.ErrLocked) {

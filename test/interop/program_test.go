@@ -18,6 +18,7 @@ const (
 	amqp091Go = "amqp091-go"
 	pika      = "pika"
 	amqplib   = "amqplib"
+	browser   = "amqp-client" // speaks over WebSocket; it runs programs of its own
 )
 
 // clients are all clients, in the order of the tables.
@@ -83,8 +84,8 @@ func (b *broker) program(t *testing.T, client, name string, args ...string) *pro
 		p.cmd.Env = append(os.Environ(), programVariable+"="+name)
 	case pika:
 		p.cmd = exec.Command("/usr/bin/python3", append([]string{"-B", filepath.Join("testdata", pika, name+".py")}, args...)...)
-	case amqplib:
-		p.cmd = exec.Command("node", append([]string{filepath.Join("testdata", amqplib, name+".js")}, args...)...)
+	case amqplib, browser:
+		p.cmd = exec.Command("node", append([]string{filepath.Join("testdata", client, name+".js")}, args...)...)
 	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the clients of the interop tests on a Debian machine: pika from the distribution, amqplib from the lock file.
+# Installs the clients of the interop tests on a Debian machine: pika from the distribution, amqplib and amqp-client from the lock file.
 # It does nothing, and needs no network, when they are there already.
 set -eu
 cd "$(dirname "$0")"

@@ -19,7 +19,7 @@ type columnsAndRows struct {
 // print prints a list in the form that is asked for.
 func (s *session) print(l *columnsAndRows) error {
 	out := s.cmd.OutOrStdout()
-	headers := !s.silent && !s.noTableHeaders
+	headers := !s.silent && !s.noTableHeaders && len(l.rows) > 0 // RabbitMQ's tool prints them before the first row
 	switch s.formatter {
 	case "", "table":
 		return l.table(out, headers)
