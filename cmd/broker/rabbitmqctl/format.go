@@ -16,6 +16,19 @@ type columnsAndRows struct {
 	rows    [][]any
 }
 
+// tabled has a row for each object, with the values of the columns as they are called in it.
+func tabled(objects []ctl.Object, columns ...string) *columnsAndRows {
+	out := &columnsAndRows{columns: columns}
+	for _, o := range objects {
+		row := make([]any, len(columns))
+		for i, name := range columns {
+			row[i] = o.At(name)
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out
+}
+
 // print prints a list in the form that is asked for.
 func (s *session) print(l *columnsAndRows) error {
 	out := s.cmd.OutOrStdout()
