@@ -80,7 +80,7 @@ func (s *session) getCommand() *cobra.Command {
 			body := map[string]any{"count": count, "ackmode": mode, "encoding": "auto"}
 			raw, _, err := s.call(cmd.Context(), http.MethodPost, ctl.Path("queues", s.vhost, name, "get"), body)
 			if err != nil {
-				return err
+				return s.noQueue(err, name)
 			}
 			return s.printMessages(cmd, raw, messageColumns)
 		},
@@ -124,7 +124,7 @@ func (s *session) purgeCommand() *cobra.Command {
 				return err
 			}
 			if err := s.remove(cmd.Context(), ctl.Path("queues", s.vhost, name, "contents"), false); err != nil {
-				return err
+				return s.noQueue(err, name)
 			}
 			return s.say(cmd, "queue '%s' is purged", name)
 		},

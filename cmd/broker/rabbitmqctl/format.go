@@ -75,7 +75,23 @@ func cell(v any) string {
 	case string:
 		return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(v)
 	}
+	if texts, ok := textsOf(v); ok {
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
 	return string(appendTerm(nil, v))
+}
+
+// textsOf are the items of a list of texts, which stand without quotes.
+func textsOf(v any) (texts []string, ok bool) {
+	list, ok := v.([]any)
+	for _, item := range list {
+		text, isText := item.(string)
+		if !isText {
+			return nil, false
+		}
+		texts = append(texts, text)
+	}
+	return texts, ok
 }
 
 // pretty has lines around its cells.
