@@ -47,6 +47,7 @@ type queueView struct {
 	windows   windows
 	consumers map[*queue.Queue][]server.ConsumerStatus
 	oldest    map[*queue.Queue]time.Duration // that clients have held messages
+	owners    map[uint64]object              // connections by number; nil until an exclusive queue is shown
 }
 
 func (a *API) queueView(form queueForm, w windows) *queueView {
@@ -112,12 +113,18 @@ func stateOf(q queueIn) string {
 	return "running"
 }
 
+// owner shows the connection that an exclusive queue belongs to. All connections are looked at once, when the first such queue is shown: there may be
+// as many of these as of those.
 func (view *queueView) owner(id uint64) object {
-	for _, c := range view.api.server.OpenConnections() {
-		if c.ID == id {
+	if view.owners == nil {
+		view.owners = make(map[uint64]object)
+		for _, c := range view.api.server.OpenConnections() {
 			host, port := addressParts(c.Peer)
-			return object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}
+			view.owners[c.ID] = object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}
 		}
+	}
+	if o, found := view.owners[id]; found {
+		return o
 	}
 	return object{}
 }

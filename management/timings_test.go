@@ -166,3 +166,21 @@ func TestDrained(t *testing.T) {
 	}
 	all(http.StatusOK)
 }
+
+// TestOwners: an exclusive queue shows whose it is.
+func TestOwners(t *testing.T) {
+	r := start(t)
+	one, other := r.client(), r.client()
+	one.send(1, &amqp.QueueDeclare{Queue: "mine", Exclusive: true})
+	one.expect(amqp.MethodQueueDeclareOk)
+	other.send(1, &amqp.QueueDeclare{Queue: "yours", Exclusive: true})
+	other.expect(amqp.MethodQueueDeclareOk)
+	peers := map[string]any{"mine": one.conn.LocalAddr().String(), "yours": other.conn.LocalAddr().String()}
+	for _, o := range r.get("/api/queues").list(r) {
+		owner, _ := o["owner_pid_details"].(map[string]any)
+		name := fmt.Sprint(o["name"])
+		if got := fmt.Sprintf("%v:%v", owner["peer_host"], owner["peer_port"]); got != peers[name] {
+			t.Errorf("%s belongs to %s, want %s", name, got, peers[name])
+		}
+	}
+}

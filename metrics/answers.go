@@ -53,6 +53,7 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		of, info := queueLabels(list)
 		writeAll(e, queues, group, list, of)
 		writeAll(e, ofOneQueue, group, list, of)
+		h.times(e, group, list, of)
 		write(e, column[Queue]{e.prefix + "queue_info", "1 for each queue, with its type", gauge, func(*Queue) float64 { return 1 }}, list, info)
 	}
 	if wantsAny(exchanges, group) {
@@ -70,6 +71,17 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		of := connectionLabels(list)
 		writeAll(e, connections, group, list, of)
 	}
+}
+
+// times writes how long messages waited and took.
+func (h *handler) times(e *exposition, group func(string) bool, list []Queue, of []labels) {
+	if !wantsAny(waits, group) {
+		return
+	}
+	some, labels := measured(list, of, func(q *Queue) *Quantiles { return &q.Wait })
+	writeAll(e, waits, group, some, labels)
+	some, labels = measured(list, of, func(q *Queue) *Quantiles { return &q.Processing })
+	writeAll(e, processing, group, some, labels)
 }
 
 // writeDeaths writes what died, by type of queue and what became of it.

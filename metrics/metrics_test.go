@@ -124,6 +124,20 @@ var paths = []string{"/metrics", "/metrics/per-object", "/metrics/memory-breakdo
 	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=connection_coarse_metrics" +
 	"&family=connection_metrics&family=exchange_metrics&family=exchange_names&family=exchange_bindings&family=vhost_status"}
 
+// TestTimesOfFew: queues that delivered nothing have no percentiles, and cost no line.
+func TestTimesOfFew(t *testing.T) {
+	n := distinct()
+	n.queues[0].Wait, n.queues[0].Processing = metrics.Quantiles{P50: 1.5, P95: 2.5, P99: 3.5}, metrics.Quantiles{}
+	n.queues[1].Wait, n.queues[1].Processing = metrics.Quantiles{}, metrics.Quantiles{}
+	body := text(t, n, "/metrics/per-object")
+	if !strings.Contains(body, `leveret_queue_wait_seconds_p95{queue="jobs",vhost="/"} 2.5`) {
+		t.Error("the percentiles of a queue are missing")
+	}
+	if strings.Count(body, "leveret_queue_wait_seconds_p95{") != 1 || strings.Contains(body, "leveret_queue_processing_seconds") {
+		t.Error("there are percentiles of queues that have none")
+	}
+}
+
 // TestPerObjectByDefault: who wants single objects on /metrics gets them, and nobody else does.
 func TestPerObjectByDefault(t *testing.T) {
 	for _, perObject := range []bool{false, true} {

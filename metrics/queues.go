@@ -72,10 +72,24 @@ var ofOneQueue = []group[Queue]{
 		{"rabbitmq_queue_consumer_capacity", "Share of the time in which the queue could deliver at once", gauge, func(q *Queue) float64 { return q.Utilisation }},
 		{"rabbitmq_queue_head_message_timestamp", "Timestamp that the message at the head has, as of the last second", gauge, func(q *Queue) float64 { return q.HeadTimestamp }},
 	}},
-	{"leveret_queue_metrics", slices.Concat(
-		quantiles("leveret_queue_wait_seconds", "from a message's publish to its first delivery", func(q *Queue) *Quantiles { return &q.Wait }),
-		quantiles("leveret_queue_processing_seconds", "from a delivery to its ack", func(q *Queue) *Quantiles { return &q.Processing }),
-	)},
+}
+
+// waits and processing are shown of the queues alone for which they were measured.
+var (
+	waits = []group[Queue]{{"leveret_queue_metrics",
+		quantiles("leveret_queue_wait_seconds", "from a message's publish to its first delivery", func(q *Queue) *Quantiles { return &q.Wait })}}
+	processing = []group[Queue]{{"leveret_queue_metrics",
+		quantiles("leveret_queue_processing_seconds", "from a delivery to its ack", func(q *Queue) *Quantiles { return &q.Processing })}}
+)
+
+// measured are the queues that have such quantiles, with their labels.
+func measured(list []Queue, of []labels, quantiles func(*Queue) *Quantiles) (some []Queue, labels []labels) {
+	for i := range list {
+		if *quantiles(&list[i]) != (Quantiles{}) {
+			some, labels = append(some, list[i]), append(labels, of[i])
+		}
+	}
+	return some, labels
 }
 
 // quantiles are the columns of durations.

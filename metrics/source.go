@@ -106,7 +106,7 @@ type Queue struct {
 // Deaths are messages that left their queue without an ack, by reason.
 type Deaths struct{ Rejected, Expired, TooLong, DeliveryLimit uint64 }
 
-// Quantiles are seconds that half, 95 % and 99 % of the durations of the last minutes do not exceed; NaN if there were none. Sums have none.
+// Quantiles are seconds that half, 95 % and 99 % of the durations of the last minutes do not exceed; all 0 if there were none.
 type Quantiles struct{ P50, P95, P99 float64 }
 
 // Distribution counts values by size.

@@ -38,16 +38,15 @@ func (u *unconfirmed) giveBack(list []*connection) {
 }
 
 // directConfirms is how many connections who synced the log writes confirms to by itself: that is quicker than to wake their writers, and
-// for so many takes about as long as a sync. For more the next sync should not wait.
+// for so many takes about as long as a sync. The writers of all others are woken before, so that they work meanwhile.
 const directConfirms = 16
 
 // confirmDurable sends the confirms that the log has released. Who syncs the log calls it, after each sync.
 func (s *Server) confirmDurable() {
 	s.synced.notify()
 	list := s.unconfirmed.take()
-	direct := len(list) <= directConfirms
-	for _, c := range list {
-		if c.confirmDurable(s.store.Durable(), direct) {
+	for i, c := range list {
+		if c.confirmDurable(s.store.Durable(), i >= len(list)-directConfirms) {
 			s.unconfirmed.add(c)
 		}
 	}

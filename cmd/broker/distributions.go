@@ -1,8 +1,6 @@
 package main
 
 import (
-	"math"
-
 	"leveret/metrics"
 	"leveret/queue"
 	"leveret/server"
@@ -26,10 +24,7 @@ func sizes(s *server.Sizes) metrics.Distribution {
 	return d
 }
 
-// quantiles are those of durations, in seconds.
+// quantiles are those of durations, in seconds; zeros if there are none.
 func quantiles(h *queue.Histogram) metrics.Quantiles {
-	if h.Count() == 0 {
-		return metrics.Quantiles{P50: math.NaN(), P95: math.NaN(), P99: math.NaN()}
-	}
 	return metrics.Quantiles{P50: h.Quantile(0.5) / 1000, P95: h.Quantile(0.95) / 1000, P99: h.Quantile(0.99) / 1000}
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"math"
 	"testing"
 
+	"leveret/metrics"
 	"leveret/queue"
 	"leveret/server"
 )
@@ -22,7 +22,7 @@ func TestDistributions(t *testing.T) {
 	if len(d.Bounds) != len(d.Counts)-1 || d.Bounds[1] != 1000 || d.Counts[1] != 3 || d.Sum != 123 {
 		t.Errorf("sizes %+v", d)
 	}
-	if q := quantiles(new(queue.Histogram)); !math.IsNaN(q.P50) || !math.IsNaN(q.P99) {
+	if q := quantiles(new(queue.Histogram)); q != (metrics.Quantiles{}) {
 		t.Errorf("quantiles of nothing are %+v", q)
 	}
 	if q := quantiles(&h); q.P50 > 0.001 || q.P99 < 30_000 {
