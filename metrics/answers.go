@@ -15,6 +15,8 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 	sum := []Queue{n.sum()}
 	writeAll(e, queues, all, sum, nil)
 	writeAll(e, ofChannels, all, sum, nil)
+	writeAll(e, intoQueues, all, sum, nil)
+	writeAll(e, intoQueuesByExchange, all, sum, nil)
 	writeAll(e, channels, all, []Channel{n.Channels}, nil)
 	writeAll(e, connections, all, []Connection{n.Connections}, nil)
 	writeAll(e, exchanges, all, []Exchange{{Published: n.Published, Confirmed: n.Confirmed, Returned: n.Returned, Dropped: n.Unroutable}}, nil)
@@ -25,7 +27,7 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 func (h *handler) perObject(e *exposition, _ *http.Request) {
 	h.objects(e, all, all)
 	n := h.source.Node()
-	writeAll(e, ofChannels, all, []Queue{n.sum()}, nil)
+	writeAll(e, intoQueues, all, []Queue{n.sum()}, nil)
 	h.whole(e, &n)
 }
 
@@ -65,6 +67,11 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		list := h.source.Channels()
 		of := channelLabels(list)
 		writeAll(e, channels, group, list, of)
+	}
+	if wantsAny(channelQueues, group) {
+		list := slices.DeleteFunc(h.source.ChannelQueues(), func(c ChannelQueue) bool { return !queue(&Queue{VHost: c.VHost, Name: c.Queue}) })
+		of := channelQueueLabels(list)
+		writeAll(e, channelQueues, group, list, of)
 	}
 	if wantsAny(connections, group) {
 		list := h.source.Connections()

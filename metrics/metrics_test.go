@@ -31,6 +31,7 @@ type numbers struct {
 	queues      []metrics.Queue
 	exchanges   []metrics.Exchange
 	channels    []metrics.Channel
+	pairs       []metrics.ChannelQueue
 	connections []metrics.Connection
 	asked       int
 }
@@ -40,7 +41,10 @@ func (n *numbers) Queues() []metrics.Queue           { return slices.Clone(n.que
 func (n *numbers) Exchanges() []metrics.Exchange     { return slices.Clone(n.exchanges) }
 func (n *numbers) Channels() []metrics.Channel       { return slices.Clone(n.channels) }
 func (n *numbers) Connections() []metrics.Connection { return slices.Clone(n.connections) }
-func (n *numbers) VHosts() []string                  { return []string{"/", "other"} }
+func (n *numbers) ChannelQueues() []metrics.ChannelQueue {
+	return slices.Clone(n.pairs)
+}
+func (n *numbers) VHosts() []string { return []string{"/", "other"} }
 
 // number sets all numbers of a struct to different ones, so that no metric can show its neighbour's.
 func number[T any](s T, from float64) T {
@@ -75,6 +79,7 @@ func distinct() *numbers {
 		},
 		exchanges:   []metrics.Exchange{number(metrics.Exchange{VHost: "/", Name: "orders", Type: "topic"}, 4000)},
 		channels:    []metrics.Channel{number(metrics.Channel{ID: "1.1"}, 5000), number(metrics.Channel{ID: "1.2"}, 5100)},
+		pairs:       []metrics.ChannelQueue{number(metrics.ChannelQueue{ChannelID: "1.1", VHost: "/", Queue: "jobs"}, 5500)},
 		connections: []metrics.Connection{number(metrics.Connection{ID: "1"}, 6000)},
 	}
 	n.node.Wait = metrics.Distribution{Bounds: []float64{1, 2}, Counts: []uint64{31, 32, 33}, Sum: 34}
@@ -121,7 +126,7 @@ func ours(body string) string {
 // paths are all endpoints, with everything that they can be asked for.
 var paths = []string{"/metrics", "/metrics/per-object", "/metrics/memory-breakdown", "/metrics/detailed?family=node_coarse_metrics&family=node_metrics" +
 	"&family=node_persister_metrics&family=connection_churn_metrics&family=auth_attempt_metrics&family=queue_coarse_metrics&family=queue_consumer_count" +
-	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=connection_coarse_metrics" +
+	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=channel_queue_metrics&family=connection_coarse_metrics" +
 	"&family=connection_metrics&family=exchange_metrics&family=exchange_names&family=exchange_bindings&family=vhost_status"}
 
 // TestTimesOfFew: queues that delivered nothing have no percentiles, and cost no line.
@@ -188,6 +193,7 @@ func TestEveryNumberIsShown(t *testing.T) {
 	changed("queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.queues[1]).Elem() })
 	changed("exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.exchanges[0]).Elem() })
 	changed("channel", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.channels[1]).Elem() })
+	changed("channel's queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.pairs[0]).Elem() })
 	changed("connection", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.connections[0]).Elem() })
 }
 

@@ -101,7 +101,7 @@ func quantiles(name, what string, of func(*Queue) *Quantiles) []column[Queue] {
 	}
 }
 
-// ofChannels are the same numbers under the names that RabbitMQ has for what channels did. They are shown as sums alone.
+// ofChannels are the same numbers under the names that RabbitMQ has for what channels did.
 var ofChannels = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_channel_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
 	{"rabbitmq_channel_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
@@ -110,7 +110,16 @@ var ofChannels = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_channel_get_ack_total", "Messages got by basic.get that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.GotManualAck) }},
 	{"rabbitmq_channel_get_total", "Messages got by basic.get in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.GotAutoAck) }},
 	{"rabbitmq_channel_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
+}}}
+
+// intoQueues is shown as a sum everywhere: RabbitMQ has it for each channel, exchange and queue together.
+var intoQueues = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_queue_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
+}}}
+
+// intoQueuesByExchange is the same under another name, for RabbitMQ has it for each queue and exchange too.
+var intoQueuesByExchange = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_queue_exchange_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
 }}}
 
 // byType are the totals that RabbitMQ labels with the type of queue.

@@ -15,6 +15,7 @@ type Source interface {
 	Queues() []Queue
 	Exchanges() []Exchange
 	Channels() []Channel
+	ChannelQueues() []ChannelQueue
 	Connections() []Connection
 	VHosts() []string
 }
@@ -132,6 +133,14 @@ type Channel struct {
 	Consumers, Unacked                        uint64
 	Unconfirmed, Uncommitted, AcksUncommitted uint64
 	Prefetch                                  uint64
+}
+
+// ChannelQueue is what one channel got of one queue.
+type ChannelQueue struct {
+	ChannelID, VHost, Queue              string
+	DeliveredManualAck, DeliveredAutoAck uint64 // to consumers
+	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
+	Redelivered, Acked                   uint64
 }
 
 // Connection is one connection's numbers, or a sum. The ID stays the same for the life of the connection.

@@ -43,6 +43,7 @@ type Server struct {
 	replies replies
 
 	ids         atomic.Uint64
+	locals      atomic.Uint32 // connections of the broker to itself so far
 	totals      totals
 	perVHost    sync.Map // name -> *totals
 	drops       drops

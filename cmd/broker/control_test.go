@@ -39,7 +39,7 @@ func TestControlSocket(t *testing.T) {
 		{"list_vhosts -s", "/\n", 0},
 		{"set_vm_memory_high_watermark absolute 1 -q", "", 0},
 		{"set_vm_memory_high_watermark 0.4 -q", "", 0},
-		{"set_vm_memory_high_watermark absolute 0 -q", "error: Error:\n[\"not_integer\",0]\n", 70},
+		{"set_vm_memory_high_watermark absolute 0 -q", "error: Error:\nnot_integer: 0\n", 70},
 		{"set_disk_free_limit 1MB -q", "", 0},
 		{"set_disk_free_limit mem_relative 0.0001 -q", "", 0},
 		{"set_log_level debug -q", "", 0},

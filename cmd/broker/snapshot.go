@@ -208,9 +208,29 @@ func (n figures) Channels() []metrics.Channel {
 	return list
 }
 
+// ChannelQueues returns what the open channels got of each queue.
+func (n figures) ChannelQueues() []metrics.ChannelQueue {
+	all := n.server.ChannelQueues()
+	list := make([]metrics.ChannelQueue, len(all))
+	for i := range all {
+		d, o := &all[i].Deliveries, all[i].Queue.Options()
+		list[i] = metrics.ChannelQueue{
+			ChannelID: channelID(all[i].Connection, all[i].Number), VHost: o.VHost, Queue: o.Name,
+			DeliveredManualAck: d.Delivered, DeliveredAutoAck: d.DeliveredAuto, GotManualAck: d.Got, GotAutoAck: d.GotAuto, GotEmpty: d.GetEmpty,
+			Redelivered: d.Redelivered, Acked: d.Acked,
+		}
+	}
+	return list
+}
+
+// channelID is what a channel is called in labels.
+func channelID(connection uint64, number uint16) string {
+	return strconv.FormatUint(connection, 10) + "." + strconv.Itoa(int(number))
+}
+
 func channelFigures(ch *server.ChannelStatus) metrics.Channel {
 	return metrics.Channel{
-		ID:        strconv.FormatUint(ch.Connection, 10) + "." + strconv.Itoa(int(ch.Number)),
+		ID:        channelID(ch.Connection, ch.Number),
 		Consumers: uint64(ch.Consumers), Unacked: uint64(ch.Unacked), Unconfirmed: uint64(ch.Unconfirmed), Uncommitted: uint64(ch.Uncommitted),
 		AcksUncommitted: uint64(ch.Settling), Prefetch: uint64(ch.Prefetch),
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -19,9 +20,11 @@ type noun struct {
 	columns      []column // of the table
 	fields       []field  // what identifies and describes one; those in the path of the item come first
 	readOnly     bool     // the API does not make or delete them
+	fixed        bool     // what is there can't be changed by declaring it again
 	ofVHost      bool     // they belong to virtual hosts, and the path of the list has no place for one
 	query        []field  // of deletions
 	complete     func(body map[string]any)
+	keep         func(s *session, ctx context.Context, name string, body map[string]any) error // takes over what is there and was not given
 }
 
 // field is one flag of a command and what it becomes in the request.

@@ -1,5 +1,12 @@
 package admin
 
+import (
+	"context"
+	"strings"
+
+	"leveret/ctl"
+)
+
 // rightsNouns are who may do what, and the rules that hold for objects.
 var rightsNouns = []noun{
 	{
@@ -12,11 +19,7 @@ var rightsNouns = []noun{
 			{name: "hashing-algorithm", key: "hashing_algorithm", help: "rabbit_password_hashing_sha256 or ..._sha512"},
 			{name: "tags", key: "tags", help: "administrator, monitoring, policymaker, management, ...", kind: tags},
 		},
-		complete: func(body map[string]any) {
-			if body["tags"] == nil {
-				body["tags"] = "" // the API wants to be told that there are none
-			}
-		},
+		keep: keepUser,
 	},
 	{
 		name: "vhost", plural: "vhosts", short: "virtual hosts", list: "/vhosts", item: "/vhosts/{name}",
@@ -78,6 +81,25 @@ var rightsNouns = []noun{
 		columns: []column{{"user", "user"}, {"limits", "value"}},
 		fields:  append([]field{{name: "for", help: "the user"}}, limitFields...),
 	},
+}
+
+// keepUser leaves a user's password and tags as they are if no others are given: the API would take them away.
+func keepUser(s *session, ctx context.Context, name string, body map[string]any) error {
+	given := body["password"] != nil || body["password_hash"] != nil
+	if given && body["tags"] != nil {
+		return nil
+	}
+	var user ctl.Object
+	if _, err := s.get(ctx, ctl.Path("users", name), &user); err != nil && !ctl.IsMissing(err) {
+		return err
+	}
+	if body["tags"] == nil {
+		body["tags"] = strings.ReplaceAll(user.Text("tags"), ", ", ",") // nothing: the API wants to be told so
+	}
+	if hash := user.Text("password_hash"); !given && hash != "" {
+		body["password_hash"], body["hashing_algorithm"] = hash, user.Text("hashing_algorithm")
+	}
+	return nil
 }
 
 var limitFields = []field{

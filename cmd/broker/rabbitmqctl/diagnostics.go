@@ -181,13 +181,5 @@ func authAttempts(s *session, _ []string) error {
 	if err := s.get(ctl.Path("auth", "attempts", name), &found); err != nil {
 		return err
 	}
-	out := columnsAndRows{columns: []string{"protocol", "auth_attempts", "auth_attempts_failed", "auth_attempts_succeeded"}}
-	for _, o := range found {
-		row := make([]any, len(out.columns))
-		for i, column := range out.columns {
-			row[i] = o[column]
-		}
-		out.rows = append(out.rows, row)
-	}
-	return s.print(&out)
+	return s.print(tabled(found, "protocol", "auth_attempts", "auth_attempts_failed", "auth_attempts_succeeded"))
 }

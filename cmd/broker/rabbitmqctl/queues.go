@@ -20,15 +20,7 @@ func quorumStatus(s *session, args []string) error {
 	if err := s.get(ctl.Path("queues", "quorum", s.vhost, args[0], "status"), &replicas); err != nil {
 		return err
 	}
-	out := columnsAndRows{columns: []string{"Node Name", "Raft State", "Membership", "Last Log Index", "Commit Index", "Term"}}
-	for _, r := range replicas {
-		row := make([]any, len(out.columns))
-		for i, name := range out.columns {
-			row[i] = r[name]
-		}
-		out.rows = append(out.rows, row)
-	}
-	return s.print(&out)
+	return s.print(tabled(replicas, "Node Name", "Raft State", "Membership", "Last Log Index", "Commit Index", "Term"))
 }
 
 // alone refuses what needs other nodes, or would throw everything away.
