@@ -16,6 +16,7 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 	writeAll(e, queues, all, sum, nil)
 	writeAll(e, ofChannels, all, sum, nil)
 	writeAll(e, intoQueues, all, sum, nil)
+	writeAll(e, intoQueuesByExchange, all, sum, nil)
 	writeAll(e, channels, all, []Channel{n.Channels}, nil)
 	writeAll(e, connections, all, []Connection{n.Connections}, nil)
 	writeAll(e, exchanges, all, []Exchange{{Published: n.Published, Confirmed: n.Confirmed, Returned: n.Returned, Dropped: n.Unroutable}}, nil)

@@ -117,6 +117,11 @@ var intoQueues = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_queue_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
 }}}
 
+// intoQueuesByExchange is the same under another name, for RabbitMQ has it for each queue and exchange too.
+var intoQueuesByExchange = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_queue_exchange_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
+}}}
+
 // byType are the totals that RabbitMQ labels with the type of queue.
 var byType = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_global_messages_delivered_total", "Messages delivered, by all ways", counter, (*Queue).delivered},
