@@ -9,6 +9,9 @@ ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /out/usr/local/bin/broker ./cmd/broker \
  && ln -s broker /out/usr/local/bin/rabbitmqctl \
  && ln -s broker /out/usr/local/bin/rabbitmq-diagnostics \
+ && ln -s broker /out/usr/local/bin/rabbitmq-queues \
+ && ln -s broker /out/usr/local/bin/rabbitmq-upgrade \
+ && ln -s broker /out/usr/local/bin/rabbitmq-plugins \
  && mkdir -p /out/var/lib/leveret /out/etc/ssl/certs \
  && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/
 

@@ -25,6 +25,7 @@ type Config struct {
 	AMQPSAddrs          []string // addresses to listen on for AMQP over TLS
 	HTTPAddr            string   // address of the HTTP server; empty: none
 	MetricsAddr         string   // address that /metrics is served on; empty: none
+	MetricsPerObject    bool     // /metrics has a line for each object, as /metrics/per-object has
 	HTTPSAddr           string   // address of the HTTP server over TLS; empty: none
 	MetricsTLSAddr      string   // address that /metrics is served on over TLS; empty: none
 	TLS                 TLS      // of the AMQP listeners

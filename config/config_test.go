@@ -79,6 +79,7 @@ func TestSettings(t *testing.T) {
 		{"prometheus.tcp.port = 9090", metrics, ":9090"},
 		{"prometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = 9090", metrics, "127.0.0.1:9090"},
 		{"prometheus.tcp.ip = ::1", metrics, "[::1]:15692"},
+		{"prometheus.return_per_object_metrics = true", func(c config.Config) any { return c.MetricsPerObject }, true},
 		{"management.tcp.port = 80", func(c config.Config) any { return c.HTTPAddr }, ":80"},
 		{"log.console.level = warning", func(c config.Config) any { return c.LogLevel }, "warn"},
 		{"log.console.formatter = json", func(c config.Config) any { return c.LogFormat }, "json"},

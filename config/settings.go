@@ -47,6 +47,7 @@ var listenerSettings = []setting{
 	address("metrics_addr", "metrics-addr", func(c *Config) *string { return &c.MetricsAddr }),
 	port("prometheus.tcp.port", func(c *Config) *string { return &c.MetricsAddr }),
 	host("prometheus.tcp.ip", func(c *Config) *string { return &c.MetricsAddr }),
+	toggle("prometheus.return_per_object_metrics", func(c *Config) *bool { return &c.MetricsPerObject }),
 	address("https_addr", "", func(c *Config) *string { return &c.HTTPSAddr }),
 	port("management.ssl.port", func(c *Config) *string { return &c.HTTPSAddr }),
 	host("management.ssl.ip", func(c *Config) *string { return &c.HTTPSAddr }),

@@ -89,7 +89,9 @@ func TestFailures(t *testing.T) {
 		missing    bool
 	}{
 		{"refused", `{"error":"bad_request","reason":"Validation failed"}`, 400, "Validation failed", 65, false},
-		{"a list of reasons", `{"error":"bad_request","reason":["not_json","x"]}`, 400, `["not_json","x"]`, 65, false},
+		{"a list of reasons", `{"error":"bad_request","reason":["not_json","x"]}`, 400, "not_json: x", 65, false},
+		{"a list with a number", `{"error":"bad_request","reason":["not_integer",{"a":1}]}`, 400, `not_integer: {"a":1}`, 65, false},
+		{"several lines", `{"error":"bad_request","reason":"Validation failed\n\nno such key\n"}`, 400, "Validation failed: no such key", 65, false},
 		{"missing", `{"error":"Object Not Found","reason":"Not Found"}`, 404, "not found: /x", 65, true},
 		{"missing with words", `{"error":"not_found","reason":"vhost_not_found"}`, 404, "vhost_not_found", 65, true},
 		{"password", `{"error":"not_authorized","reason":"Not_Authorized"}`, 401, "user or password is wrong, or not given: see --user and --password", 65, false},

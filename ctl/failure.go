@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Exit codes, those of RabbitMQ's tools.
@@ -62,12 +63,7 @@ func refusal(method, path string, status int, body []byte) *Refusal {
 	e := &Refusal{Status: status, Method: method, Path: path, Body: body}
 	var answer struct{ Error, Reason any }
 	if json.Unmarshal(body, &answer) == nil && answer.Reason != nil {
-		if text, ok := answer.Reason.(string); ok {
-			e.Reason = text
-		} else {
-			text, _ := json.Marshal(answer.Reason) // it was JSON a moment ago
-			e.Reason = string(text)
-		}
+		e.Reason = reasonText(answer.Reason)
 	}
 	switch {
 	case status == http.StatusUnauthorized && (e.Reason == "" || e.Reason == "Not_Authorized"):
@@ -76,6 +72,24 @@ func refusal(method, path string, status int, body []byte) *Refusal {
 		e.Reason = "not found: " + path
 	}
 	return e
+}
+
+// reasonText makes one line of a reason: RabbitMQ's have blank lines in them, and lists of a word and the value that it is about.
+func reasonText(reason any) string {
+	parts, isList := reason.([]any)
+	if !isList {
+		parts = []any{reason}
+	}
+	var texts []string
+	for _, part := range parts {
+		text, isText := part.(string)
+		if !isText {
+			encoded, _ := json.Marshal(part) // it was JSON a moment ago
+			text = string(encoded)
+		}
+		texts = append(texts, strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), ": "))
+	}
+	return strings.Join(texts, ": ")
 }
 
 // Unavailable is an answer that did not come.

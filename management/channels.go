@@ -96,6 +96,9 @@ func channelSample(s *server.ChannelStatus) []uint64 {
 	}
 }
 
+// timestamp is a moment as RabbitMQ writes it.
+func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000+00:00") }
+
 // idleAfter is from when on a channel is shown as idle.
 const idleAfter = time.Second
 
@@ -111,7 +114,7 @@ func (a *API) channel(s *server.ChannelStatus, w *window) object {
 		{"global_prefetch_count", s.Shared},
 	}
 	if time.Since(s.Active) > idleAfter {
-		o.add("idle_since", s.Active.UTC().Format("2006-01-02T15:04:05.000+00:00"))
+		o.add("idle_since", timestamp(s.Active))
 	}
 	values, h := channelSample(s), a.rates.past(channelKey{s.Connection, s.Number}, w)
 	var messages object

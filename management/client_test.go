@@ -60,6 +60,12 @@ func (c *client) send(channel uint16, methods ...amqp.Method) {
 // expect reads up to a method and past what else comes, contents for one.
 func (c *client) expect(want amqp.MethodID) {
 	c.t.Helper()
+	c.await(want)
+}
+
+// await is expect, and returns the method's payload.
+func (c *client) await(want amqp.MethodID) []byte {
+	c.t.Helper()
 	c.conn.SetReadDeadline(time.Now().Add(patience))
 	for {
 		kind, payload, err := c.frame()
@@ -67,7 +73,7 @@ func (c *client) expect(want amqp.MethodID) {
 			c.t.Fatalf("waiting for %s: %v", want, err)
 		}
 		if kind == methodFrame && amqp.MethodID(binary.BigEndian.Uint32(payload)) == want {
-			return
+			return payload[:len(payload)-1]
 		}
 	}
 }
@@ -108,4 +114,20 @@ func (c *client) sync() {
 	c.t.Helper()
 	c.send(1, &amqp.BasicQos{})
 	c.expect(amqp.MethodBasicQosOk)
+}
+
+// eventually waits until something holds that the broker does by itself.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := contextOf(patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%s: it does not", what)
+		}
+	}
 }

@@ -17,7 +17,7 @@ var healthRoutes = []route{
 	check("/local-alarms", managementTag, (*call).checkAlarms, "no resource of this node is low"),
 	check("/virtual-hosts", managementTag, (*call).healthy, "all virtual hosts run"),
 	check("/node-is-quorum-critical", managementTag, (*call).checkQuorum, "no queue would stop with this node; one node alone is never asked"),
-	check("/is-in-service", anybody, (*call).healthy, "the node is not being drained"),
+	check("/is-in-service", anybody, (*call).checkInService, "the node is not being drained"),
 	check("/below-node-connection-limit", anybody, (*call).healthy, "the node takes further connections"),
 	check("/ready-to-serve-clients", anybody, (*call).checkReady, "clients can connect and work"),
 	check("/reached-target-cluster-size", anybody, (*call).healthy, "all nodes of the cluster are there"),
@@ -78,8 +78,24 @@ func (c *call) checkQuorum() (reply, error) {
 	return ok(object{{"status", "ok"}, {"reason", "single node cluster"}})
 }
 
+func (c *call) checkInService() (reply, error) {
+	if c.api.server.Suspended() {
+		return unhealthy("the node is being drained")
+	}
+	return c.healthy()
+}
+
+// listening are the listeners that let clients in: those for AMQP don't while the broker is suspended.
+func (c *call) listening() []Listener {
+	all := c.api.options.Listeners()
+	if !c.api.server.Suspended() {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(l Listener) bool { return strings.HasPrefix(l.Protocol, "amqp") })
+}
+
 func (c *call) checkReady() (reply, error) {
-	for _, l := range c.api.options.Listeners() {
+	for _, l := range c.listening() {
 		if strings.HasPrefix(l.Protocol, "amqp") {
 			return c.healthy()
 		}
@@ -93,7 +109,7 @@ func (c *call) checkPort() (reply, error) {
 		return reply{}, badRequest("Invalid port")
 	}
 	ports := []any{}
-	for _, l := range c.api.options.Listeners() {
+	for _, l := range c.listening() {
 		_, p := splitAddress(l.Address)
 		ports = append(ports, p)
 	}
@@ -108,7 +124,7 @@ var protocolNames = map[string]string{"amqps": "amqp/ssl", "amqp091": "amqp", "h
 
 func (c *call) checkProtocols() (reply, error) {
 	active := []string{}
-	for _, l := range c.api.options.Listeners() {
+	for _, l := range c.listening() {
 		if !slices.Contains(active, l.Protocol) {
 			active = append(active, l.Protocol)
 		}

@@ -87,8 +87,13 @@ func (a *API) nodeResources() []uint64 {
 // resourcesKey is the key of the samples of nodeResources.
 type resourcesKey struct{}
 
-// diskFreeLimit is from how little free disk on publishers are held, in bytes.
-const diskFreeLimit = 50_000_000
+// diskFreeLimit is below how much free disk publishers are held, in bytes; 0 if the store is on no disk.
+func (a *API) diskFreeLimit() uint64 {
+	if s, onDisk := a.store.(interface{ MinFree() uint64 }); onDisk {
+		return s.MinFree()
+	}
+	return 0
+}
 
 // node shows this node.
 func (c *call) node() (object, error) {
@@ -100,12 +105,12 @@ func (c *call) node() (object, error) {
 	st := a.server.Stats()
 	db, files := a.options.DataDir, []string{}
 	o := object{
-		{"name", a.options.Node}, {"type", "disc"}, {"running", true}, {"being_drained", false}, {"os_pid", strconv.Itoa(os.Getpid())},
+		{"name", a.options.Node}, {"type", "disc"}, {"running", true}, {"being_drained", a.server.Suspended()}, {"os_pid", strconv.Itoa(os.Getpid())},
 		{"uptime", time.Since(a.started).Milliseconds()}, {"rabbitmq_version", a.options.ProductVersion},
 		{"erlang_version", runtime.Version()}, {"erlang_full_version", runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH},
 		{"crypto_lib_version", "Go crypto/tls"}, {"rates_mode", "basic"}, {"net_ticktime", 60}, {"processors", runtime.GOMAXPROCS(0)}, {"run_queue", 0},
 		{"fd_total", fileLimit()}, {"sockets_total", 0}, {"proc_total", processLimit}, {"mem_limit", a.server.MemoryLimit()},
-		{"mem_alarm", st.MemoryAlarm}, {"mem_calculation_strategy", "rss"}, {"disk_free_limit", diskFreeLimit},
+		{"mem_alarm", st.MemoryAlarm}, {"mem_calculation_strategy", "rss"}, {"disk_free_limit", a.diskFreeLimit()},
 		{"disk_free_alarm", st.DiskAlarm}, {"partitions", []any{}}, {"cluster_links", []any{}}, {"contexts", a.contexts()},
 		{"enabled_plugins", []string{"rabbitmq_management", "rabbitmq_prometheus"}},
 		{"applications", []object{{{"name", "leveret"}, {"description", "AMQP 0-9-1 broker"}, {"version", a.options.Version}}}},

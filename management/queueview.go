@@ -47,6 +47,7 @@ type queueView struct {
 	windows   windows
 	consumers map[*queue.Queue][]server.ConsumerStatus
 	oldest    map[*queue.Queue]time.Duration // that clients have held messages
+	owners    map[uint64]object              // connections by number; nil until an exclusive queue is shown
 }
 
 func (a *API) queueView(form queueForm, w windows) *queueView {
@@ -78,9 +79,6 @@ func (view *queueView) show(q queueIn) object {
 	}
 	o = view.policies(view.members(o, q), q)
 	o = view.numbers(o, q)
-	if view.form >= detailed {
-		o = append(o, field{"idle_since", nil})
-	}
 	if view.form == single {
 		o = view.holders(o, q)
 	}
@@ -115,12 +113,18 @@ func stateOf(q queueIn) string {
 	return "running"
 }
 
+// owner shows the connection that an exclusive queue belongs to. All connections are looked at once, when the first such queue is shown: there may be
+// as many of these as of those.
 func (view *queueView) owner(id uint64) object {
-	for _, c := range view.api.server.OpenConnections() {
-		if c.ID == id {
+	if view.owners == nil {
+		view.owners = make(map[uint64]object)
+		for _, c := range view.api.server.OpenConnections() {
 			host, port := addressParts(c.Peer)
-			return object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}
+			view.owners[c.ID] = object{{"name", c.Name}, {"peer_host", host}, {"peer_port", port}}
 		}
+	}
+	if o, found := view.owners[id]; found {
+		return o
 	}
 	return object{}
 }
@@ -193,6 +197,9 @@ func (view *queueView) numbers(o object, q queueIn) object {
 	o = view.contents(o, q, &s)
 	o = view.backlog(o, &s, h)
 	o = view.timings(o, q, h)
+	if view.form >= detailed {
+		o.add("idle_since", idleSince(h))
+	}
 	if messages := view.messages(&s, h); len(messages) > 0 {
 		o.add("message_stats", messages)
 	}
@@ -218,13 +225,13 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 	if kind == "stream" {
 		return append(o, field{"segments", 1}, field{"readers", object{{view.api.options.Node, s.Consumers}}}, field{"first_timestamp", 0})
 	}
-	use := utilisation(s)
+	use := s.Utilisation()
 	o = append(o,
 		field{"consumer_capacity", use}, field{"consumer_utilisation", use},
 		field{"message_bytes", s.Bodies + s.UnackedBodies}, field{"message_bytes_ready", s.Bodies},
 		field{"message_bytes_unacknowledged", s.UnackedBodies},
-		field{"message_bytes_persistent", s.PersistentBodies}, field{"message_bytes_ram", s.ReadyBytes},
-		field{"messages_persistent", s.Persistent}, field{"messages_ram", s.InMemory},
+		field{"message_bytes_persistent", s.PersistentBodies}, field{"message_bytes_ram", s.InMemoryBodies},
+		field{"messages_persistent", s.Persistent}, field{"messages_ram", s.InMemory + s.UnackedInMemory},
 		field{"single_active_consumer_tag", view.activeTag(q)},
 	)
 	if kind == "quorum" {
@@ -236,8 +243,8 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 		)
 	}
 	return append(o,
-		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.Unacked},
-		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", nil}, field{"storage_version", 2},
+		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.UnackedInMemory},
+		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", headTimestamp(s)}, field{"storage_version", 2},
 	)
 }
 
@@ -292,14 +299,6 @@ func reasons[A ~[queue.Reasons]uint64](counts *A) object {
 		}
 	}
 	return o
-}
-
-// utilisation is the share of time in which the queue could deliver what it had: whole while nothing waits for a consumer.
-func utilisation(s *queue.Stats) float64 {
-	if s.Consumers == 0 || s.Ready > 0 {
-		return 0
-	}
-	return 1
 }
 
 // exclusiveTag is the tag of the consumer that has the queue for itself, null if there is none.

@@ -1,22 +1,48 @@
 package management
 
 import (
+	"slices"
 	"sync"
 	"time"
+
+	"leveret/vhost"
 )
 
 const (
 	// sampleInterval is how often counters are looked at.
 	sampleInterval = 5 * time.Second
-	// keptSamples is how many samples are kept of what somebody draws a curve of: ten minutes.
-	keptSamples = 10*60/5 + 1
-	// rateSamples is how many it takes for a rate, which is all that is kept of what nobody draws.
+	// rateSamples is how many samples it takes for a rate, which is all that is kept of what nobody draws a curve of.
 	rateSamples = 2
 	// curveInterest is how long something counts as drawn after it was asked for.
 	curveInterest = 10 * time.Minute
 	// maxSeries bounds how many objects have rates. A broker with more shows none for the rest.
 	maxSeries = 50_000
+	// fewSeries is up to how many objects have curves without being asked for; beyond that
+	fewSeries = 300
+	// maxDrawn bounds how many may have them at a time.
+	maxDrawn = 2_000
 )
+
+// tier is how far back samples are kept, and how far apart they may be there.
+type tier struct{ step, age time.Duration }
+
+// tiers are RabbitMQ's: those of the broker, its virtual hosts and nodes go back a day, those of other objects an hour.
+var tiers = []tier{
+	{sampleInterval, 10*time.Minute + sampleInterval}, {time.Minute, time.Hour + time.Minute},
+	{10 * time.Minute, 8*time.Hour + 10*time.Minute}, {30 * time.Minute, 24 * time.Hour},
+}
+
+// basicTiers is how many of them other objects have.
+const basicTiers = 2
+
+// tiersOf is how many tiers an object has.
+func tiersOf(key any) int {
+	switch key.(type) {
+	case nodeKey, resourcesKey, *vhost.VHost:
+		return len(tiers)
+	}
+	return basicTiers
+}
 
 // sample is an object's counters at one moment.
 type sample struct {
@@ -24,18 +50,20 @@ type sample struct {
 	values []uint64
 }
 
-// series is the recent past of one object's counters, oldest first.
+// series is the past of one object's counters.
 type series struct {
-	samples []sample
-	wanted  time.Time // when somebody asked for more than a rate
-	seen    uint64    // the last round in which the object was there
+	tiers   [][]sample // each oldest first; only the first, if nobody draws the object
+	wanted  time.Time  // when somebody asked for more than a rate
+	changed time.Time  // when a counter was last seen to have changed
+	seen    uint64     // the last round in which the object was there
 }
 
-// rates keeps the recent past of objects, each known by a key of the caller's choice.
+// rates keeps the past of objects, each known by a key of the caller's choice.
 type rates struct {
 	mu     sync.RWMutex // guards what follows
 	series map[any]*series
 	round  uint64
+	drawn  int // objects with curves in this round
 }
 
 func newRates() *rates { return &rates{series: make(map[any]*series)} }
@@ -47,23 +75,63 @@ func (r *rates) note(now time.Time, key any, values []uint64) {
 		if len(r.series) >= maxSeries {
 			return
 		}
-		s = new(series)
+		s = &series{tiers: make([][]sample, 1), changed: now}
 		r.series[key] = s
 		if r.round > 1 { // it is new, and so what it counted it did since the last look
-			s.samples = []sample{{now.Add(-sampleInterval), make([]uint64, len(values))}}
+			s.tiers[0] = []sample{{now.Add(-sampleInterval), make([]uint64, len(values))}}
 		}
 	}
 	s.seen = r.round
-	limit := rateSamples
-	if now.Sub(s.wanted) < curveInterest {
-		limit = keptSamples
+	if recent := s.tiers[0]; len(recent) == 0 || !slices.Equal(recent[len(recent)-1].values, values) {
+		s.changed = now
+	}
+	if !r.draws(s, key, now) {
+		s.forgetCurve()
+		s.tiers[0] = push(s.tiers[0], sample{now, values}, func(kept int, _ time.Time) bool { return kept >= rateSamples })
+		return
+	}
+	for len(s.tiers) < tiersOf(key) {
+		s.tiers = append(s.tiers, nil)
+	}
+	for i, t := range tiers[:len(s.tiers)] {
+		if kept := s.tiers[i]; len(kept) > 0 && now.Sub(kept[len(kept)-1].at) < t.step-sampleInterval/2 {
+			continue
+		}
+		s.tiers[i] = push(s.tiers[i], sample{now, values}, func(_ int, at time.Time) bool { return now.Sub(at) > t.age })
+	}
+}
+
+// draws reports whether an object has a curve now.
+func (r *rates) draws(s *series, key any, now time.Time) bool {
+	if tiersOf(key) == len(tiers) {
+		return true
+	}
+	if len(r.series) > fewSeries && now.Sub(s.wanted) >= curveInterest || r.drawn >= maxDrawn {
+		return false
+	}
+	r.drawn++
+	return true
+}
+
+// forgetCurve gives back the memory of a curve.
+func (s *series) forgetCurve() {
+	if len(s.tiers) > 1 {
+		s.tiers = [][]sample{slices.Clone(s.tiers[0][max(0, len(s.tiers[0])-rateSamples):])}
+	}
+}
+
+// push appends a sample and takes those off the front that are too old or too many. The values are copied, into memory of one that goes.
+func push(list []sample, s sample, over func(kept int, at time.Time) bool) []sample {
+	gone := 0
+	for gone < len(list) && over(len(list)-gone, list[gone].at) {
+		gone++
 	}
 	var reused []uint64
-	if over := len(s.samples) - limit + 1; over > 0 {
-		reused = s.samples[over-1].values[:0]
-		s.samples = s.samples[:copy(s.samples, s.samples[over:])]
+	if gone > 0 {
+		reused = list[gone-1].values[:0]
+		list = list[:copy(list, list[gone:])]
 	}
-	s.samples = append(s.samples, sample{now, append(reused, values...)})
+	return append(list, sample{s.at, append(reused, s.values...)})
 }
 
 // look takes a sample of all objects: each calls its argument for every object there is. Objects that are gone are forgotten.
@@ -71,6 +139,7 @@ func (r *rates) look(now time.Time, each func(note func(key any, values []uint64
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round++
+	r.drawn = 0
 	each(func(key any, values []uint64) { r.note(now, key, values) })
 	for key, s := range r.series {
 		if s.seen != r.round {
@@ -79,7 +148,7 @@ func (r *rates) look(now time.Time, each func(note func(key any, values []uint64
 	}
 }
 
-// past returns what is known of an object, for reading: of each sample, counter i. w tells whether somebody draws a curve of it.
+// past returns what is known of an object, for reading: of each sample, counter i. w tells whether somebody draws a curve of it, and how long it is.
 func (r *rates) past(key any, w *window) history {
 	if w != nil {
 		r.want(key)
@@ -90,10 +159,23 @@ func (r *rates) past(key any, w *window) history {
 	if s == nil {
 		return history{}
 	}
+	h := history{changed: s.changed}
 	if w == nil {
-		return history{clone(s.samples[max(0, len(s.samples)-rateSamples):])}
+		h.samples = clone(s.tiers[0][max(0, len(s.tiers[0])-rateSamples):])
+		return h
 	}
-	return history{clone(s.samples)}
+	oldest := time.Now().Add(-w.age - w.step)
+	for i := len(s.tiers) - 1; i >= 0; i-- {
+		list := s.tiers[i]
+		for len(list) > 2 && list[1].at.Before(oldest) {
+			list = list[1:]
+		}
+		for len(list) > 0 && len(h.samples) > 0 && !h.samples[len(h.samples)-1].at.Before(list[0].at) {
+			h.samples = h.samples[:len(h.samples)-1] // the finer tier knows better
+		}
+		h.samples = append(h.samples, clone(list)...)
+	}
+	return h
 }
 
 // want notes that more samples of an object are to be kept from now on.
@@ -111,80 +193,6 @@ func clone(list []sample) []sample {
 		copied[i] = sample{s.at, append([]uint64(nil), s.values...)}
 	}
 	return copied
-}
-
-// history is some samples of one object.
-type history struct{ samples []sample }
-
-// rate is how much a counter grew a second between the last two samples. Gauges may have shrunk.
-func (h history) rate(i int) float64 {
-	if len(h.samples) < rateSamples {
-		return 0
-	}
-	before, last := h.samples[len(h.samples)-2], h.samples[len(h.samples)-1]
-	return growth(before, last, i)
-}
-
-func growth(from, to sample, i int) float64 {
-	seconds := to.at.Sub(from.at).Seconds()
-	if seconds <= 0 || i >= len(from.values) || i >= len(to.values) {
-		return 0
-	}
-	return float64(int64(to.values[i]-from.values[i])) / seconds
-}
-
-// details is what stands beside a counter: its rate, and the curve that the client asked for.
-func (h history) details(i int, now uint64, w *window) object {
-	d := object{{"rate", h.rate(i)}}
-	if w == nil {
-		return d
-	}
-	points := h.curve(i, now, w)
-	var sum float64
-	list := make([]object, len(points))
-	for n, p := range points {
-		sum += float64(int64(p.value))
-		list[n] = object{{"sample", p.value}, {"timestamp", p.at.UnixMilli()}}
-	}
-	newest, oldest := points[0], points[len(points)-1]
-	var average float64
-	if seconds := newest.at.Sub(oldest.at).Seconds(); seconds > 0 {
-		average = float64(int64(newest.value-oldest.value)) / seconds
-	}
-	return append(d, field{"samples", list}, field{"avg_rate", average}, field{"avg", sum / float64(len(points))})
-}
-
-// point is a counter's value at one moment.
-type point struct {
-	at    time.Time
-	value uint64
-}
-
-// curve is a counter's values at regular moments, newest first. Moments from before the first sample have the value of that.
-func (h history) curve(i int, now uint64, w *window) []point {
-	at := time.Now().Truncate(time.Second)
-	var points []point
-	for back := time.Duration(0); back <= w.age; back += w.step {
-		points = append(points, point{at.Add(-back), h.valueAt(at.Add(-back), i, now)})
-	}
-	return points
-}
-
-func (h history) valueAt(at time.Time, i int, now uint64) uint64 {
-	value := now
-	for n := len(h.samples) - 1; n >= 0; n-- {
-		s := h.samples[n]
-		if n == len(h.samples)-1 && at.After(s.at) {
-			return now
-		}
-		if i < len(s.values) {
-			value = s.values[i]
-		}
-		if !s.at.After(at) {
-			return value
-		}
-	}
-	return value
 }
 
 // forget drops all samples.

@@ -3,6 +3,7 @@ package management
 import (
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -59,37 +60,144 @@ func TestForgottenWhenGone(t *testing.T) {
 	}
 }
 
-// Memory is bounded: two samples of what nobody draws, ten minutes of what somebody does, and no series beyond the most.
-func TestKeptSamples(t *testing.T) {
-	r := newRates()
-	note := func(i int, keys ...any) {
-		r.look(time.Now().Add(time.Duration(i)*sampleInterval), func(note func(any, []uint64)) {
+// samples is how many samples are kept of an object.
+func (r *rates) samples(key any) (n int) {
+	for _, list := range r.series[key].tiers {
+		n += len(list)
+	}
+	return n
+}
+
+// running looks at objects every five seconds of the bubble's time, for a time. Each counts the seconds since the start.
+func running(r *rates, age time.Duration, keys ...any) {
+	for end := time.Now().Add(age); time.Now().Before(end); time.Sleep(sampleInterval) {
+		r.look(time.Now(), func(note func(any, []uint64)) {
 			for _, key := range keys {
-				note(key, []uint64{uint64(i)})
+				note(key, []uint64{uint64(time.Now().Unix())})
 			}
 		})
 	}
-	note(0, "drawn", "plain")
-	r.past("drawn", &window{time.Minute, sampleInterval})
-	for i := range 100 {
-		note(i+1, "drawn", "plain")
-	}
-	if drawn, plain := len(r.series["drawn"].samples), len(r.series["plain"].samples); drawn != 101 || plain != rateSamples {
-		t.Errorf("%d samples of what is drawn, %d of what is not", drawn, plain)
-	}
-	for i := range 2 * keptSamples {
-		note(i, "drawn")
-	}
-	if n := len(r.series["drawn"].samples); n > keptSamples+1 {
-		t.Errorf("%d samples are kept", n)
-	}
+}
+
+// drawn is the curve of an object, newest first.
+func drawn(r *rates, key any, w window) []point {
+	return r.past(key, &w).curve(0, uint64(time.Now().Unix()), &w)
+}
+
+// The broker's curves reach back a day and other objects' an hour, coarser the further back, in bounded memory.
+func TestCurvesReachBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRates()
+		running(r, 26*time.Hour, nodeKey{}, "queue")
+		for _, c := range []struct {
+			key  any
+			w    window
+			near time.Duration // how far the value may be from the moment
+		}{
+			{nodeKey{}, window{time.Minute, 5 * time.Second}, 5 * time.Second},
+			{nodeKey{}, window{10 * time.Minute, 10 * time.Second}, 5 * time.Second},
+			{nodeKey{}, window{time.Hour, time.Minute}, time.Minute},
+			{nodeKey{}, window{8 * time.Hour, 10 * time.Minute}, 10 * time.Minute},
+			{nodeKey{}, window{23 * time.Hour, 30 * time.Minute}, 30 * time.Minute},
+			{"queue", window{time.Minute, 5 * time.Second}, 5 * time.Second},
+			{"queue", window{time.Hour, time.Minute}, time.Minute},
+		} {
+			points := drawn(r, c.key, c.w)
+			if want := int(c.w.age/c.w.step) + 1; len(points) != want {
+				t.Errorf("%v %v: %d points, want %d", c.key, c.w, len(points), want)
+			}
+			for _, p := range points {
+				if off := p.at.Sub(time.Unix(int64(p.value), 0)); off < 0 || off > c.near+sampleInterval {
+					t.Errorf("%v %v: the value of %s is %s old, want at most %s", c.key, c.w, p.at, off, c.near)
+					break
+				}
+			}
+		}
+		if got := drawn(r, "queue", window{8 * time.Hour, time.Hour}); got[8].value != got[2].value {
+			t.Error("a queue's curve reaches back more than an hour")
+		}
+		if node, queue := r.samples(nodeKey{}), r.samples("queue"); node > 122+62+50+50 || queue > 122+62 {
+			t.Errorf("%d samples of the node are kept, %d of a queue", node, queue)
+		}
+	})
+}
+
+// Where there are many objects, those alone have curves that somebody has asked for lately.
+func TestCurvesOfMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRates()
+		keys := []any{nodeKey{}}
+		for i := range fewSeries + 1 {
+			keys = append(keys, i)
+		}
+		running(r, 2*sampleInterval, keys...)
+		drawn(r, 7, window{time.Minute, 5 * time.Second})
+		running(r, time.Minute, keys...)
+		if asked, other, node := r.samples(7), r.samples(8), r.samples(nodeKey{}); asked < 12 || other != rateSamples || node < 12 {
+			t.Errorf("%d samples of what is drawn, %d of what is not, %d of the node", asked, other, node)
+		}
+		running(r, curveInterest, keys...)
+		if n := r.samples(7); n != rateSamples {
+			t.Errorf("%d samples of what was drawn long ago", n)
+		}
+	})
+}
+
+// However many objects are asked for, so many have curves.
+func TestMostCurves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRates()
+		var keys []any
+		for i := range maxDrawn + 100 {
+			keys = append(keys, i)
+		}
+		running(r, 2*sampleInterval, keys...)
+		for _, key := range keys {
+			r.want(key)
+		}
+		running(r, 4*sampleInterval, keys...)
+		curves := 0
+		for _, key := range keys {
+			if r.samples(key) > rateSamples {
+				curves++
+			}
+		}
+		if curves != maxDrawn {
+			t.Errorf("%d objects have curves, want %d", curves, maxDrawn)
+		}
+	})
+}
+
+// Since when an object is idle is known to an interval, and null while it is busy.
+func TestIdleSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRates()
+		if got := idleSince(r.past("k", nil)); got != nil {
+			t.Errorf("what nobody knows is idle since %v", got)
+		}
+		for value := range uint64(3) {
+			r.look(time.Now(), func(note func(any, []uint64)) { note("k", []uint64{value}) })
+			time.Sleep(sampleInterval)
+		}
+		if got := idleSince(r.past("k", nil)); got != nil {
+			t.Errorf("what just changed is idle since %v", got)
+		}
+		changed := time.Now().Add(-sampleInterval)
+		for range 3 {
+			r.look(time.Now(), func(note func(any, []uint64)) { note("k", []uint64{2}) })
+			time.Sleep(sampleInterval)
+		}
+		if got := idleSince(r.past("k", nil)); got != timestamp(changed) {
+			t.Errorf("idle since %v, want %v", got, timestamp(changed))
+		}
+	})
 }
 
 func TestCurve(t *testing.T) {
 	r := newRates()
-	r.series["k"] = &series{samples: []sample{
+	r.series["k"] = &series{tiers: [][]sample{{
 		{time.Now().Add(-20 * time.Second), []uint64{100}}, {time.Now().Add(-10 * time.Second), []uint64{150}}, {time.Now(), []uint64{200}},
-	}}
+	}}}
 	w := &window{age: 30 * time.Second, step: 10 * time.Second}
 	d := r.past("k", w).details(0, 200, w)
 	samples, _ := d.get("samples")

@@ -18,6 +18,22 @@ func (view *queueView) timings(o object, q queueIn, h history) object {
 	)
 }
 
+// headTimestamp is the timestamp of the next message, null if it has none.
+func headTimestamp(s *queue.Stats) any {
+	if s.HeadTimestamp == 0 || s.Ready == 0 {
+		return nil
+	}
+	return s.HeadTimestamp
+}
+
+// idleSince is since when nothing has been seen to happen to an object, null while it is busy.
+func idleSince(h history) any {
+	if h.changed.IsZero() || time.Since(h.changed) <= sampleInterval {
+		return nil
+	}
+	return timestamp(h.changed)
+}
+
 // percentiles shows durations in ms.
 func percentiles(h *queue.Histogram) any {
 	if h.Count() == 0 {

@@ -125,3 +125,62 @@ func TestUnackedOfQuorumQueue(t *testing.T) {
 	}
 	numbers(t, "held", held[0], map[string]any{"redelivered": true, "returned": 3, "failed": 0, "delivery_count": 4})
 }
+
+// TestHeadTimestamp: a queue shows the timestamp of its next message, and that of no other.
+func TestHeadTimestamp(t *testing.T) {
+	r := start(t)
+	r.must(http.StatusCreated, "PUT", "/api/queues/%2F/jobs", `{}`)
+	for _, properties := range []string{`{"timestamp":1700000000}`, `{}`} {
+		r.must(http.StatusOK, "POST", "/api/exchanges/%2F/amq.default/publish",
+			`{"routing_key":"jobs","properties":`+properties+`,"payload":"","payload_encoding":"string"}`)
+	}
+	shows := func(want any) bool {
+		return fmt.Sprint(r.get("/api/queues/%2F/jobs").object(t)["head_message_timestamp"]) == fmt.Sprint(want)
+	}
+	eventually(t, "the timestamp shows", func() bool { return shows(1.7e9) })
+	r.must(http.StatusOK, "POST", "/api/queues/%2F/jobs/get", `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`)
+	eventually(t, "the next message has none", func() bool { return shows(nil) })
+}
+
+// TestDrained: a suspended broker says that it lets nobody in, and is in service again when it has resumed.
+func TestDrained(t *testing.T) {
+	r := start(t)
+	checks := []string{"is-in-service", "ready-to-serve-clients", "protocol-listener/amqp", "port-listener/5672"}
+	all := func(status int) {
+		t.Helper()
+		for _, check := range checks {
+			r.must(status, "GET", "/api/health/checks/"+check, "")
+		}
+	}
+	all(http.StatusOK)
+	ctx, cancel := contextOf(patience)
+	defer cancel()
+	if err := r.server.Suspend(ctx); err != nil {
+		t.Fatal(err)
+	}
+	all(http.StatusServiceUnavailable)
+	r.must(http.StatusOK, "GET", "/api/health/checks/port-listener/15672", "")
+	numbers(t, "node", r.get("/api/nodes/rabbit@test").object(t), map[string]any{"being_drained": true})
+	if err := r.server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	all(http.StatusOK)
+}
+
+// TestOwners: an exclusive queue shows whose it is.
+func TestOwners(t *testing.T) {
+	r := start(t)
+	one, other := r.client(), r.client()
+	one.send(1, &amqp.QueueDeclare{Queue: "mine", Exclusive: true})
+	one.expect(amqp.MethodQueueDeclareOk)
+	other.send(1, &amqp.QueueDeclare{Queue: "yours", Exclusive: true})
+	other.expect(amqp.MethodQueueDeclareOk)
+	peers := map[string]any{"mine": one.conn.LocalAddr().String(), "yours": other.conn.LocalAddr().String()}
+	for _, o := range r.get("/api/queues").list(r) {
+		owner, _ := o["owner_pid_details"].(map[string]any)
+		name := fmt.Sprint(o["name"])
+		if got := fmt.Sprintf("%v:%v", owner["peer_host"], owner["peer_port"]); got != peers[name] {
+			t.Errorf("%s belongs to %s, want %s", name, got, peers[name])
+		}
+	}
+}

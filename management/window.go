@@ -43,12 +43,12 @@ func windowOf(c *call, prefix string) (*window, error) {
 	return &window{time.Duration(age) * time.Second, time.Duration(step) * time.Second}, nil
 }
 
-// any is one of the windows, nil if there is none: whoever asks for one curve of an object is likely to ask for others.
-func (w *windows) any() *window {
+// any is the longest of the windows, nil if there is none: whoever asks for one curve of an object is likely to ask for others.
+func (w *windows) any() (longest *window) {
 	for _, one := range []*window{w.messages, w.data, w.lengths, w.node} {
-		if one != nil {
-			return one
+		if one != nil && (longest == nil || one.age+one.step > longest.age+longest.step) {
+			longest = one
 		}
 	}
-	return nil
+	return longest
 }

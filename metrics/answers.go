@@ -15,9 +15,11 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 	sum := []Queue{n.sum()}
 	writeAll(e, queues, all, sum, nil)
 	writeAll(e, ofChannels, all, sum, nil)
+	writeAll(e, intoQueues, all, sum, nil)
+	writeAll(e, intoQueuesByExchange, all, sum, nil)
 	writeAll(e, channels, all, []Channel{n.Channels}, nil)
 	writeAll(e, connections, all, []Connection{n.Connections}, nil)
-	writeAll(e, exchanges, all, []Exchange{{Published: n.Published}}, nil)
+	writeAll(e, exchanges, all, []Exchange{{Published: n.Published, Confirmed: n.Confirmed, Returned: n.Returned, Dropped: n.Unroutable}}, nil)
 	h.whole(e, &n)
 }
 
@@ -25,7 +27,7 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 func (h *handler) perObject(e *exposition, _ *http.Request) {
 	h.objects(e, all, all)
 	n := h.source.Node()
-	writeAll(e, ofChannels, all, []Queue{n.sum()}, nil)
+	writeAll(e, intoQueues, all, []Queue{n.sum()}, nil)
 	h.whole(e, &n)
 }
 
@@ -38,6 +40,9 @@ func (h *handler) whole(e *exposition, n *Node) {
 	writeAll(e, global, all, one, protocol)
 	ofTypes := labelsOf(n.QueueTypes, func(q *Queue) labels { return labelled("protocol", "amqp091", "queue_type", typeLabel(q.Type)) })
 	writeAll(e, byType, all, n.QueueTypes, ofTypes)
+	e.histogram("leveret_message_wait_seconds", "Time from a message's publish to its first delivery", nil, &n.Wait)
+	e.histogram("leveret_message_processing_seconds", "Time from a delivery to its ack", nil, &n.Processing)
+	e.histogram("rabbitmq_message_size_bytes", "Size of published messages", protocol[0], &n.Sizes)
 	e.writeDeaths(n)
 	e.writeDropped(n)
 	e.gathered(h.library.Gather())
@@ -49,6 +54,8 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		list := slices.DeleteFunc(h.source.Queues(), func(q Queue) bool { return !queue(&q) })
 		of, info := queueLabels(list)
 		writeAll(e, queues, group, list, of)
+		writeAll(e, ofOneQueue, group, list, of)
+		h.times(e, group, list, of)
 		write(e, column[Queue]{e.prefix + "queue_info", "1 for each queue, with its type", gauge, func(*Queue) float64 { return 1 }}, list, info)
 	}
 	if wantsAny(exchanges, group) {
@@ -61,11 +68,27 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		of := channelLabels(list)
 		writeAll(e, channels, group, list, of)
 	}
+	if wantsAny(channelQueues, group) {
+		list := slices.DeleteFunc(h.source.ChannelQueues(), func(c ChannelQueue) bool { return !queue(&Queue{VHost: c.VHost, Name: c.Queue}) })
+		of := channelQueueLabels(list)
+		writeAll(e, channelQueues, group, list, of)
+	}
 	if wantsAny(connections, group) {
 		list := h.source.Connections()
 		of := connectionLabels(list)
 		writeAll(e, connections, group, list, of)
 	}
+}
+
+// times writes how long messages waited and took.
+func (h *handler) times(e *exposition, group func(string) bool, list []Queue, of []labels) {
+	if !wantsAny(waits, group) {
+		return
+	}
+	some, labels := measured(list, of, func(q *Queue) *Quantiles { return &q.Wait })
+	writeAll(e, waits, group, some, labels)
+	some, labels = measured(list, of, func(q *Queue) *Quantiles { return &q.Processing })
+	writeAll(e, processing, group, some, labels)
 }
 
 // writeDeaths writes what died, by type of queue and what became of it.
@@ -80,7 +103,16 @@ func (e *exposition) writeDeaths(n *Node) {
 		of = append(of, labelled("dead_letter_strategy", strategy, "queue_type", typeLabel(types[i].Type)))
 	}
 	writeAll(e, deaths, all, types, of)
+	for i := range n.QueueTypes {
+		if q := &n.QueueTypes[i]; q.Type == "quorum" {
+			write(e, confirmedDeaths, []Queue{*q}, []labels{labelled("dead_letter_strategy", "at_least_once", "queue_type", typeLabel(q.Type))})
+		}
+	}
 }
+
+// confirmedDeaths are what RabbitMQ has for quorum queues alone. A message leaves no queue before the others have it.
+var confirmedDeaths = column[Queue]{"rabbitmq_global_messages_dead_lettered_confirmed_total", "Dead letters that the queues they went to have", counter,
+	func(q *Queue) float64 { return q.DeadLettered.sum() }}
 
 // detailed answers for the families that are asked for, and tells nothing but who the broker is when there are none. Queues can be narrowed
 // down to a virtual host and to one queue.

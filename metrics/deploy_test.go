@@ -34,6 +34,54 @@ func TestOverviewDashboard(t *testing.T) {
 	}
 }
 
+// histogramSuffix is what a histogram's series have behind its name.
+var histogramSuffix = regexp.MustCompile(`_(bucket|sum|count)$`)
+
+// TestDashboardPanels: no two panels have the same number or stand in the same place, and none is empty.
+func TestDashboardPanels(t *testing.T) {
+	files, err := filepath.Glob("../deploy/grafana/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dashboard struct {
+			Panels []struct {
+				ID      int
+				Type    string
+				Title   string
+				GridPos struct{ X, Y, W, H int }
+				Targets []struct{ Expr string }
+			}
+		}
+		if err := json.Unmarshal(content, &dashboard); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		ids, taken := map[int]bool{}, map[[2]int]string{}
+		for _, p := range dashboard.Panels {
+			if ids[p.ID] || p.ID == 0 {
+				t.Errorf("%s: panel %q has number %d, which is another's", file, p.Title, p.ID)
+			}
+			ids[p.ID] = true
+			if p.Type != "row" && len(p.Targets) == 0 {
+				t.Errorf("%s: panel %q shows nothing", file, p.Title)
+			}
+			for x := range p.GridPos.W {
+				for y := range p.GridPos.H {
+					at := [2]int{p.GridPos.X + x, p.GridPos.Y + y}
+					if other, found := taken[at]; found {
+						t.Fatalf("%s: panels %q and %q overlap", file, other, p.Title)
+					}
+					taken[at] = p.Title
+				}
+			}
+		}
+	}
+}
+
 // TestDeployed: every metric that the dashboards, rules and examples in deploy name exists.
 func TestDeployed(t *testing.T) {
 	names := served(t)
@@ -52,7 +100,7 @@ func TestDeployed(t *testing.T) {
 			for _, expression := range expressions(t, file, content) {
 				for _, name := range metric.FindAllString(expression, -1) {
 					found++
-					if !names[name] {
+					if !names[name] && !names[histogramSuffix.ReplaceAllString(name, "")] {
 						t.Errorf("%s: there is no metric %s", file, name)
 					}
 				}

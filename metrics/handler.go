@@ -17,6 +17,7 @@ type Identity struct {
 	Cluster         string // the cluster's name
 	RabbitMQVersion string // the version of RabbitMQ that the broker behaves like
 	Version         string // the broker's own
+	PerObject       bool   // /metrics is what /metrics/per-object is, with the endpoint's name of the sums
 }
 
 // scrapesAtOnce is how many answers are made at a time, so that impatient scrapers can't pile up; who comes then is told 503.
@@ -31,10 +32,13 @@ type endpoint struct {
 	write func(h *handler, e *exposition, r *http.Request)
 }
 
+// aggregated is the name of the endpoint that sums up.
+const aggregated = "aggregated"
+
 // endpoints are all of them. RabbitMQ's name for the first in its paths is "default" too.
 var endpoints = map[string]endpoint{
-	"/metrics":                  {"aggregated", (*handler).aggregated},
-	"/metrics/default":          {"aggregated", (*handler).aggregated},
+	"/metrics":                  {aggregated, (*handler).aggregated},
+	"/metrics/default":          {aggregated, (*handler).aggregated},
 	"/metrics/per-object":       {"per-object", (*handler).perObject},
 	"/metrics/detailed":         {"detailed", (*handler).detailed},
 	"/metrics/memory-breakdown": {"memory-breakdown", (*handler).memory},
@@ -55,6 +59,9 @@ func NewHandler(source Source, id Identity) http.Handler {
 	h.library.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	for path, e := range endpoints {
+		if id.PerObject && e.name == aggregated {
+			e.write = (*handler).perObject
+		}
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, e) })
 	}
 	mux.HandleFunc("/metrics/", func(w http.ResponseWriter, _ *http.Request) {

@@ -31,6 +31,7 @@ type numbers struct {
 	queues      []metrics.Queue
 	exchanges   []metrics.Exchange
 	channels    []metrics.Channel
+	pairs       []metrics.ChannelQueue
 	connections []metrics.Connection
 	asked       int
 }
@@ -40,7 +41,10 @@ func (n *numbers) Queues() []metrics.Queue           { return slices.Clone(n.que
 func (n *numbers) Exchanges() []metrics.Exchange     { return slices.Clone(n.exchanges) }
 func (n *numbers) Channels() []metrics.Channel       { return slices.Clone(n.channels) }
 func (n *numbers) Connections() []metrics.Connection { return slices.Clone(n.connections) }
-func (n *numbers) VHosts() []string                  { return []string{"/", "other"} }
+func (n *numbers) ChannelQueues() []metrics.ChannelQueue {
+	return slices.Clone(n.pairs)
+}
+func (n *numbers) VHosts() []string { return []string{"/", "other"} }
 
 // number sets all numbers of a struct to different ones, so that no metric can show its neighbour's.
 func number[T any](s T, from float64) T {
@@ -53,8 +57,11 @@ func number[T any](s T, from float64) T {
 			f.SetFloat(from + float64(i))
 		case reflect.Struct:
 			for j := range f.NumField() {
-				if f.Field(j).Kind() == reflect.Uint64 {
+				switch f.Field(j).Kind() {
+				case reflect.Uint64:
 					f.Field(j).SetUint(uint64(from) + uint64(100+10*i+j))
+				case reflect.Float64:
+					f.Field(j).SetFloat(from + float64(100+10*i+j))
 				}
 			}
 		}
@@ -72,8 +79,12 @@ func distinct() *numbers {
 		},
 		exchanges:   []metrics.Exchange{number(metrics.Exchange{VHost: "/", Name: "orders", Type: "topic"}, 4000)},
 		channels:    []metrics.Channel{number(metrics.Channel{ID: "1.1"}, 5000), number(metrics.Channel{ID: "1.2"}, 5100)},
+		pairs:       []metrics.ChannelQueue{number(metrics.ChannelQueue{ChannelID: "1.1", VHost: "/", Queue: "jobs"}, 5500)},
 		connections: []metrics.Connection{number(metrics.Connection{ID: "1"}, 6000)},
 	}
+	n.node.Wait = metrics.Distribution{Bounds: []float64{1, 2}, Counts: []uint64{31, 32, 33}, Sum: 34}
+	n.node.Processing = metrics.Distribution{Bounds: []float64{1, 2}, Counts: []uint64{41, 42, 43}, Sum: 44}
+	n.node.Sizes = metrics.Distribution{Bounds: []float64{100}, Counts: []uint64{51, 52}, Sum: 53}
 	n.node.Logins = []metrics.Logins{{Protocol: "amqp091", Tried: 901, Failed: 33}, {Protocol: "http", Tried: 902, Failed: 34}}
 	n.node.Channels, n.node.Connections = number(metrics.Channel{}, 8500), number(metrics.Connection{}, 8600)
 	n.node.QueueTypes = []metrics.Queue{number(metrics.Queue{Type: "classic"}, 7000), number(metrics.Queue{Type: "quorum"}, 8000)}
@@ -115,8 +126,39 @@ func ours(body string) string {
 // paths are all endpoints, with everything that they can be asked for.
 var paths = []string{"/metrics", "/metrics/per-object", "/metrics/memory-breakdown", "/metrics/detailed?family=node_coarse_metrics&family=node_metrics" +
 	"&family=node_persister_metrics&family=connection_churn_metrics&family=auth_attempt_metrics&family=queue_coarse_metrics&family=queue_consumer_count" +
-	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=connection_coarse_metrics" +
+	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=channel_queue_metrics&family=connection_coarse_metrics" +
 	"&family=connection_metrics&family=exchange_metrics&family=exchange_names&family=exchange_bindings&family=vhost_status"}
+
+// TestTimesOfFew: queues that delivered nothing have no percentiles, and cost no line.
+func TestTimesOfFew(t *testing.T) {
+	n := distinct()
+	n.queues[0].Wait, n.queues[0].Processing = metrics.Quantiles{P50: 1.5, P95: 2.5, P99: 3.5}, metrics.Quantiles{}
+	n.queues[1].Wait, n.queues[1].Processing = metrics.Quantiles{}, metrics.Quantiles{}
+	body := text(t, n, "/metrics/per-object")
+	if !strings.Contains(body, `leveret_queue_wait_seconds_p95{queue="jobs",vhost="/"} 2.5`) {
+		t.Error("the percentiles of a queue are missing")
+	}
+	if strings.Count(body, "leveret_queue_wait_seconds_p95{") != 1 || strings.Contains(body, "leveret_queue_processing_seconds") {
+		t.Error("there are percentiles of queues that have none")
+	}
+}
+
+// TestPerObjectByDefault: who wants single objects on /metrics gets them, and nobody else does.
+func TestPerObjectByDefault(t *testing.T) {
+	for _, perObject := range []bool{false, true} {
+		id := identity
+		id.PerObject = perObject
+		recorder := httptest.NewRecorder()
+		metrics.NewHandler(distinct(), id).ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+		body := recorder.Body.String()
+		if got := strings.Contains(body, `rabbitmq_queue_messages_ready{queue="jobs",vhost="/"}`); got != perObject {
+			t.Errorf("per object %t: single queues are shown: %t", perObject, got)
+		}
+		if !strings.Contains(body, `rabbitmq_endpoint="aggregated"`) {
+			t.Errorf("per object %t: the endpoint has another name", perObject)
+		}
+	}
+}
 
 // TestEveryNumberIsShown holds that no number is forgotten: with another value, some line of some answer is another one.
 func TestEveryNumberIsShown(t *testing.T) {
@@ -132,7 +174,7 @@ func TestEveryNumberIsShown(t *testing.T) {
 		t.Fatal("two scrapes of the same numbers differ")
 	}
 	// Sums have no names, and are summed up once more.
-	hidden := map[string]bool{"sum VHost": true, "sum Name": true, "node QueueTypes": true}
+	hidden := map[string]bool{"sum VHost": true, "sum Name": true, "sum HeadTimestamp": true, "sum Wait": true, "sum Processing": true, "node QueueTypes": true}
 	changed := func(what string, of func(*numbers) reflect.Value) {
 		for i := range of(distinct()).NumField() {
 			n := distinct()
@@ -151,6 +193,7 @@ func TestEveryNumberIsShown(t *testing.T) {
 	changed("queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.queues[1]).Elem() })
 	changed("exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.exchanges[0]).Elem() })
 	changed("channel", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.channels[1]).Elem() })
+	changed("channel's queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.pairs[0]).Elem() })
 	changed("connection", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.connections[0]).Elem() })
 }
 

@@ -66,6 +66,9 @@ var persister = []column[Node]{
 	{"rabbitmq_io_read_bytes_total", "Bytes of messages read from disk", counter, func(n *Node) float64 { return float64(n.ReadBytes) }},
 	{"rabbitmq_msg_store_read_total", "Reads of the message log", counter, func(n *Node) float64 { return float64(n.Reads) }},
 	{"rabbitmq_msg_store_write_total", "Records written to the message log", counter, func(n *Node) float64 { return float64(n.RecordsWritten) }},
+	{"rabbitmq_io_sync_time_seconds_total", "Time that syncs of the log took", counter, func(n *Node) float64 { return n.SyncSeconds }},
+	{"rabbitmq_io_write_time_seconds_total", "Time that writes to the log took", counter, func(n *Node) float64 { return n.WriteSeconds }},
+	{"rabbitmq_io_read_time_seconds_total", "Time that reads of messages from disk took", counter, func(n *Node) float64 { return n.ReadSeconds }},
 	{"leveret_store_damaged_records_total", "Records found damaged on disk", counter, func(n *Node) float64 { return float64(n.DamagedRecords) }},
 }
 

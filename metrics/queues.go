@@ -28,6 +28,16 @@ var queueConsumers = []column[Queue]{
 var queueContents = []column[Queue]{
 	{"rabbitmq_queue_messages_ready_bytes", "Bytes in the bodies of ready messages", gauge, func(q *Queue) float64 { return float64(q.ReadyBytes) }},
 	{"rabbitmq_queue_messages_ready_ram", "Ready messages that are in memory", gauge, func(q *Queue) float64 { return float64(q.InMemory) }},
+	{"rabbitmq_queue_messages_bytes", "Bytes in the bodies of messages, ready and unacked", gauge, func(q *Queue) float64 { return float64(q.Bodies) }},
+	{"rabbitmq_queue_messages_unacked_bytes", "Bytes in the bodies of unacked messages", gauge, func(q *Queue) float64 { return float64(q.UnackedBytes) }},
+	{"rabbitmq_queue_messages_persistent", "Messages that survive a restart", gauge, func(q *Queue) float64 { return float64(q.Persistent) }},
+	{"rabbitmq_queue_messages_persistent_bytes", "Bytes in the bodies of messages that survive a restart", gauge, func(q *Queue) float64 { return float64(q.PersistentBytes) }},
+	{"rabbitmq_queue_messages_ram", "Messages that are in memory", gauge, func(q *Queue) float64 { return float64(q.InMemory + q.UnackedInMemory) }},
+	{"rabbitmq_queue_messages_unacked_ram", "Unacked messages that are in memory", gauge, func(q *Queue) float64 { return float64(q.UnackedInMemory) }},
+	{"rabbitmq_queue_messages_ram_bytes", "Bytes in the bodies of messages that are in memory", gauge, func(q *Queue) float64 { return float64(q.InMemoryBytes) }},
+	{"rabbitmq_queue_disk_reads_total", "Messages read back from disk", counter, func(q *Queue) float64 { return float64(q.DiskReads) }},
+	{"rabbitmq_queue_disk_writes_total", "Messages written to disk", counter, func(q *Queue) float64 { return float64(q.DiskWrites) }},
+	{"rabbitmq_queue_consumer_utilisation", "Share of the time in which the queue could deliver at once", gauge, func(q *Queue) float64 { return q.Utilisation }},
 	{"rabbitmq_queue_process_memory_bytes", "Memory that the queue takes", gauge, func(q *Queue) float64 { return float64(q.MemoryBytes) }},
 }
 
@@ -56,7 +66,42 @@ var queueOurs = []column[Queue]{
 	{"leveret_queue_messages_purged_total", "Messages purged", counter, func(q *Queue) float64 { return float64(q.Purged) }},
 }
 
-// ofChannels are the same numbers under the names that RabbitMQ has for what channels did. They are shown as sums alone.
+// ofOneQueue are what makes no sense as a sum.
+var ofOneQueue = []group[Queue]{
+	{"queue_metrics", []column[Queue]{
+		{"rabbitmq_queue_consumer_capacity", "Share of the time in which the queue could deliver at once", gauge, func(q *Queue) float64 { return q.Utilisation }},
+		{"rabbitmq_queue_head_message_timestamp", "Timestamp that the message at the head has, as of the last second", gauge, func(q *Queue) float64 { return q.HeadTimestamp }},
+	}},
+}
+
+// waits and processing are shown of the queues alone for which they were measured.
+var (
+	waits = []group[Queue]{{"leveret_queue_metrics",
+		quantiles("leveret_queue_wait_seconds", "from a message's publish to its first delivery", func(q *Queue) *Quantiles { return &q.Wait })}}
+	processing = []group[Queue]{{"leveret_queue_metrics",
+		quantiles("leveret_queue_processing_seconds", "from a delivery to its ack", func(q *Queue) *Quantiles { return &q.Processing })}}
+)
+
+// measured are the queues that have such quantiles, with their labels.
+func measured(list []Queue, of []labels, quantiles func(*Queue) *Quantiles) (some []Queue, labels []labels) {
+	for i := range list {
+		if *quantiles(&list[i]) != (Quantiles{}) {
+			some, labels = append(some, list[i]), append(labels, of[i])
+		}
+	}
+	return some, labels
+}
+
+// quantiles are the columns of durations.
+func quantiles(name, what string, of func(*Queue) *Quantiles) []column[Queue] {
+	return []column[Queue]{
+		{name + "_p50", "Time that half of the messages took " + what, gauge, func(q *Queue) float64 { return of(q).P50 }},
+		{name + "_p95", "Time that 95 % of the messages took at most " + what, gauge, func(q *Queue) float64 { return of(q).P95 }},
+		{name + "_p99", "Time that 99 % of the messages took at most " + what, gauge, func(q *Queue) float64 { return of(q).P99 }},
+	}
+}
+
+// ofChannels are the same numbers under the names that RabbitMQ has for what channels did.
 var ofChannels = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_channel_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.DeliveredManualAck) }},
 	{"rabbitmq_channel_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.DeliveredAutoAck) }},
@@ -65,7 +110,16 @@ var ofChannels = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_channel_get_ack_total", "Messages got by basic.get that the client acknowledges", counter, func(q *Queue) float64 { return float64(q.GotManualAck) }},
 	{"rabbitmq_channel_get_total", "Messages got by basic.get in automatic acknowledgement mode", counter, func(q *Queue) float64 { return float64(q.GotAutoAck) }},
 	{"rabbitmq_channel_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
+}}}
+
+// intoQueues is shown as a sum everywhere: RabbitMQ has it for each channel, exchange and queue together.
+var intoQueues = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_queue_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
+}}}
+
+// intoQueuesByExchange is the same under another name, for RabbitMQ has it for each queue and exchange too.
+var intoQueuesByExchange = []group[Queue]{{"", []column[Queue]{
+	{"rabbitmq_queue_exchange_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
 }}}
 
 // byType are the totals that RabbitMQ labels with the type of queue.
@@ -109,6 +163,15 @@ func (q *Queue) Add(other *Queue) {
 	q.Consumers += other.Consumers
 	q.ReadyBytes += other.ReadyBytes
 	q.MemoryBytes += other.MemoryBytes
+	q.Bodies += other.Bodies
+	q.UnackedBytes += other.UnackedBytes
+	q.Persistent += other.Persistent
+	q.PersistentBytes += other.PersistentBytes
+	q.UnackedInMemory += other.UnackedInMemory
+	q.InMemoryBytes += other.InMemoryBytes
+	q.Utilisation += other.Utilisation
+	q.DiskWrites += other.DiskWrites
+	q.DiskReads += other.DiskReads
 	q.InMemory += other.InMemory
 	q.Pending += other.Pending
 	q.OldestAge = max(q.OldestAge, other.OldestAge)

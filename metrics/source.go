@@ -15,6 +15,7 @@ type Source interface {
 	Queues() []Queue
 	Exchanges() []Exchange
 	Channels() []Channel
+	ChannelQueues() []ChannelQueue
 	Connections() []Connection
 	VHosts() []string
 }
@@ -49,6 +50,10 @@ type Node struct {
 	Syncs, Reads, ReadBytes              uint64            // of the store
 	RecordsWritten, WrittenBytes, Writes uint64            // to its log
 	DamagedRecords                       uint64            // found in the store
+	SyncSeconds, ReadSeconds             float64           // that the store's syncs and reads took
+	WriteSeconds                         float64           // and the writes to its log
+	Wait, Processing                     Distribution      // seconds from publish to delivery, and from delivery to ack, of all messages
+	Sizes                                Distribution      // bytes of the bodies of messages published
 
 	// QueueTypes sums up all queues of a type ("classic", ...). Totals include what queues did that are gone.
 	QueueTypes []Queue
@@ -74,6 +79,16 @@ type Queue struct {
 	InMemory                  uint64  // ready messages that are in memory
 	Pending                   uint64  // messages that wait for their time: delayed ones, and those that are to be tried again
 	MemoryBytes               uint64  // that ready messages take, bookkeeping included
+	Bodies                    uint64  // bytes of all bodies, ready and unacked
+	UnackedBytes              uint64  // of the bodies of unacked messages
+	Persistent                uint64  // messages that survive a restart
+	PersistentBytes           uint64  // of their bodies
+	UnackedInMemory           uint64  // unacked messages that are in memory
+	InMemoryBytes             uint64  // of the bodies of messages that are in memory, ready and unacked
+	HeadTimestamp             float64 // that the message at the head has, Unix seconds; NaN: none
+	Utilisation               float64 // share of the time in which the queue could deliver at once
+	Wait                      Quantiles
+	Processing                Quantiles
 	OldestAge                 float64 // seconds that the message at the head has waited; of a sum, the greatest
 	OldestUnackedAge          float64 // seconds since the oldest delivery that is the oldest of its channel; likewise
 	MostUnacked               uint64  // of the consumer that holds most; likewise
@@ -84,6 +99,7 @@ type Queue struct {
 	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
 	Redelivered, Acked                   uint64
 	Requeued, Rejected, Purged           uint64
+	DiskWrites, DiskReads                uint64 // messages
 
 	DeadLettered, Dropped Deaths // that went to another queue, or nowhere
 }
@@ -91,11 +107,24 @@ type Queue struct {
 // Deaths are messages that left their queue without an ack, by reason.
 type Deaths struct{ Rejected, Expired, TooLong, DeliveryLimit uint64 }
 
+// Quantiles are seconds that half, 95 % and 99 % of the durations of the last minutes do not exceed; all 0 if there were none.
+type Quantiles struct{ P50, P95, P99 float64 }
+
+// Distribution counts values by size.
+type Distribution struct {
+	Bounds []float64 // ascending: up to which value each count goes, but the last, which has no bound
+	Counts []uint64
+	Sum    float64
+}
+
 // Exchange is one exchange's numbers.
 type Exchange struct {
 	VHost, Name, Type string
 	Bindings          uint64 // with the exchange as their source
 	Published         uint64 // messages that came to it
+	Confirmed         uint64 // of them, those of publishers that want confirms
+	Returned          uint64 // and those that no queue wanted and that went back
+	Dropped           uint64 // or did not
 }
 
 // Channel is one channel's numbers, or a sum. The ID stays the same for the life of the channel.
@@ -104,6 +133,14 @@ type Channel struct {
 	Consumers, Unacked                        uint64
 	Unconfirmed, Uncommitted, AcksUncommitted uint64
 	Prefetch                                  uint64
+}
+
+// ChannelQueue is what one channel got of one queue.
+type ChannelQueue struct {
+	ChannelID, VHost, Queue              string
+	DeliveredManualAck, DeliveredAutoAck uint64 // to consumers
+	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
+	Redelivered, Acked                   uint64
 }
 
 // Connection is one connection's numbers, or a sum. The ID stays the same for the life of the connection.

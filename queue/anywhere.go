@@ -12,7 +12,8 @@ import (
 type anywhere struct {
 	seconds map[int64]*Set
 	order   secondHeap
-	scanned uint64 // those on disk below were looked at since the start
+	scanned uint64 // those on disk below were looked at
+	until   uint64 // and those from here on need not be, as they were seen when they came; the ones that a start found aside
 	reading bool
 }
 
@@ -89,7 +90,18 @@ func (q *Queue) expireOne(n uint64) {
 	}
 }
 
-// scanDeadlines starts to look at the messages that a start found on disk: nothing else tells when their time is up.
+// noteDeadlines notes the deadlines of all that is there, when the queue begins to remove messages anywhere; of what is on disk in time.
+func (q *Queue) noteDeadlines() {
+	for n, e, ok := q.window.NextFrom(0); ok; n, e, ok = q.window.NextFrom(n + 1) {
+		if q.window.IsMarked(n) {
+			q.noteDeadline(n, e.message)
+		}
+	}
+	q.anywhere.scanned, q.anywhere.until = 0, q.next
+	q.untended.Store(true)
+}
+
+// scanDeadlines starts to look at messages on disk of which nothing else tells when their time is up.
 func (q *Queue) scanDeadlines() {
 	a := &q.anywhere
 	if !q.set.ExpireAnywhere || a.reading || q.broken || q.stopped || q.opts.Log == nil {
@@ -100,7 +112,7 @@ func (q *Queue) scanDeadlines() {
 		wanted = append(wanted, r)
 		return len(wanted) < readRanges
 	})
-	if len(wanted) == 0 || wanted[0].First >= q.keeper.recovered {
+	if len(wanted) == 0 || wanted[0].First >= max(q.keeper.recovered, a.until) {
 		return
 	}
 	a.reading = true

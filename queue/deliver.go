@@ -145,6 +145,9 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 	q.notePassing(m.message, false)
 	q.budget--
 	logged := q.Logs(m.message)
+	if logged {
+		q.counted.DiskWrites++
+	}
 	switch {
 	case c.NoAck:
 		q.counted.DeliveredAuto++

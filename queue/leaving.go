@@ -21,6 +21,8 @@ type leaving struct {
 	turn    int             // set that is read next
 	reading bool
 	blocked bool // some had to stay: nothing is tried before wait returns
+	shed    int  // of the list, how many from the front were made to stay
+	bytes   int  // of these
 }
 
 // len is how many messages are on their way out.
@@ -106,9 +108,7 @@ func (q *Queue) forward() {
 		return
 	}
 	if !l.blocked {
-		for at := 0; at < len(l.list); {
-			at += q.forwardSome(l, at)
-		}
+		q.forwardList(l)
 	}
 	if l.blocked {
 		q.shed(l)
@@ -120,47 +120,55 @@ func (q *Queue) forward() {
 	}
 }
 
-// forwardSome hands over some of the list, from a position on, and returns how many of them have to stay: others may go nevertheless.
-func (q *Queue) forwardSome(l *leaving, at int) (stayed int) {
-	list := l.list[at:min(len(l.list), at+forwardMost)]
-	wait := q.opts.Forwarder.Forward(q, list)
-	stay := l.list[:at]
-	for i := range list {
-		d := &list[i]
-		if d.Stays && d.To != nil {
-			q.putBack(d)
-			continue
+// forwardList hands over the list, and keeps those that have to stay.
+func (q *Queue) forwardList(l *leaving) {
+	var retry func()
+	kept := 0
+	for at := 0; at < len(l.list); at += forwardMost {
+		before := kept
+		wait := q.opts.Forwarder.Forward(q, l.list[at:min(len(l.list), at+forwardMost)])
+		for i := at; i < min(len(l.list), at+forwardMost); i++ {
+			if q.forwarded(&l.list[i]) {
+				l.list[kept] = l.list[i]
+				kept++
+			}
 		}
-		if d.Stays {
-			l.blocked = true
-			d.Stays, d.Unsure = false, false
-			stay = append(stay, *d)
-			continue
+		if kept > before && retry == nil {
+			retry = wait
 		}
-		if d.Lost {
-			q.counted.Dropped[d.Reason]++
-		} else {
-			q.counted.DeadLettered[d.Reason]++
-		}
-		q.gone(d)
 	}
-	stayed = len(stay) - at
-	rest := append(stay, l.list[at+len(list):]...)
-	clear(l.list[len(rest):])
-	l.list = rest
-	if stayed == 0 {
-		return 0
+	clear(l.list[kept:])
+	l.list, l.shed, l.bytes = l.list[:kept], 0, 0
+	if l.blocked = kept > 0; !l.blocked {
+		return
 	}
 	q.untended.Store(true) // the next Tend tries again
-	if wait != nil {
+	if retry != nil {
 		q.reads.Go(func() {
-			wait()
+			retry()
 			if q.post(unblock{}) {
 				q.Run()
 			}
 		})
 	}
-	return stayed
+}
+
+// forwarded ends a message that was handed over, or reports true for one that has to stay on its way out.
+func (q *Queue) forwarded(d *Departure) (stays bool) {
+	switch {
+	case d.Stays && d.To != nil:
+		q.putBack(d)
+		return false
+	case d.Stays:
+		d.Stays, d.Unsure = false, false
+		return true
+	case d.Lost:
+		q.counted.Dropped[d.Reason]++
+	default:
+		q.counted.DeadLettered[d.Reason]++
+	}
+	q.gone(d)
+	return false
 }
 
 // unblock makes the queue try again to forward what had to stay.
@@ -172,24 +180,34 @@ func (unblock) run(q *Queue) {
 	}
 }
 
-// shed takes messages that have to stay out of memory: the store has them. The others are copied out of their chunks.
+// shed takes messages that have to stay out of memory: the store has them. The others are copied out of their chunks, as far as there is room for
+// them; what is more is dropped.
 func (q *Queue) shed(l *leaving) {
-	kept := l.list[:0]
-	for _, d := range l.list {
-		if d.stored && d.To == nil {
+	kept, dropped := l.list[:l.shed], 0
+	for _, d := range l.list[l.shed:] {
+		switch {
+		case d.stored && d.To == nil:
 			l.sets[d.Reason].Add(d.Seq)
 			q.releases.add(d.chunk)
-			continue
+		case l.bytes > looseWindow>>q.shifted:
+			dropped++
+			q.counted.Dropped[d.Reason]++
+			q.gone(&d)
+		default:
+			if d.chunk != nil {
+				d.Message = append(make(amqp.Message, 0, len(d.Message)), d.Message...)
+				q.releases.add(d.chunk)
+				d.chunk = nil
+			}
+			l.bytes += len(d.Message) + entryOverhead
+			kept = append(kept, d)
 		}
-		if d.chunk != nil {
-			d.Message = append(make(amqp.Message, 0, len(d.Message)), d.Message...)
-			q.releases.add(d.chunk)
-			d.chunk = nil
-		}
-		kept = append(kept, d)
 	}
 	clear(l.list[len(kept):])
-	l.list = kept
+	l.list, l.shed = kept, len(kept)
+	if dropped > 0 && q.opts.Overrun != nil {
+		q.opts.Overrun(q, dropped)
+	}
 }
 
 // dropLeaving drops what is on its way out, and returns how many messages that were.

@@ -49,3 +49,56 @@ func TestLeavingPastThoseThatStay(t *testing.T) {
 		g.Delete(false, false)
 	})
 }
+
+// stubborn lets nothing go until it is told to.
+type stubborn struct {
+	open  bool
+	calls int
+	gone  int
+}
+
+func (s *stubborn) Forward(_ *queue.Queue, list []queue.Departure) func() {
+	s.calls++
+	for i := range list {
+		list[i].Stays = !s.open
+	}
+	if s.open {
+		s.gone += len(list)
+	}
+	return nil
+}
+
+// Transient messages that can't leave are kept in memory up to a limit; what is more is dropped, counted and told.
+func TestTransientMessagesThatStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, overrun := new(stubborn), 0
+		s := queue.DefaultSettings()
+		s.DeadLetter = true
+		g := newRig(t, queue.Options{Settings: s, Forwarder: f, Overrun: func(_ *queue.Queue, n int) { overrun += n }})
+		g.start(queue.Consumer{Tag: "c"})
+		const many, size = 600, 64 << 10
+		text := passes + string(make([]byte, size))
+		for n := range uint64(many) {
+			g.publish(text)
+			g.settle(nil, queue.Reject, n+1)
+		}
+		st := g.Stats()
+		if st.Leaving > 32<<20/size+1 || st.Leaving < 30<<20/size {
+			t.Errorf("%d are kept", st.Leaving)
+		}
+		if dropped := int(st.Dropped[queue.Rejected]); dropped != many-st.Leaving || dropped != overrun {
+			t.Errorf("%d are kept, %d dropped, and told of %d", st.Leaving, dropped, overrun)
+		}
+		if f.calls != 1 {
+			t.Errorf("tried %d times", f.calls)
+		}
+		f.open = true
+		g.Tend()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if g.Stats().Leaving != 0 || f.gone != st.Leaving {
+			t.Errorf("%d went, %d are left", f.gone, g.Stats().Leaving)
+		}
+		g.Delete(false, false)
+	})
+}

@@ -38,6 +38,8 @@ func (t *Totals) Add(u *Totals) {
 	t.Rejected += u.Rejected
 	t.Purged += u.Purged
 	t.Damaged += u.Damaged
+	t.DiskWrites += u.DiskWrites
+	t.DiskReads += u.DiskReads
 	for r := range reasons {
 		t.DeadLettered[r] += u.DeadLettered[r]
 		t.Dropped[r] += u.Dropped[r]
@@ -53,6 +55,8 @@ func (s *Stats) Add(u Stats) {
 	s.Bodies += u.Bodies
 	s.UnackedBodies += u.UnackedBodies
 	s.Persistent += u.Persistent
+	s.UnackedInMemory += u.UnackedInMemory
+	s.InMemoryBodies += u.InMemoryBodies
 	s.PersistentBodies += u.PersistentBodies
 	if s.Head == 0 || u.Head != 0 && u.Head < s.Head {
 		s.Head = u.Head // of several queues, the oldest

@@ -40,6 +40,7 @@ type mailbox struct {
 	crowded    bool          // more transient messages are in memory than can be put aside as fast as they come
 	delivered  time.Time     // when it last delivered anything
 	drained    chan struct{} // closed at the next turn; nil when no publisher waits
+	idle       chan struct{} // closed when nobody runs the queue any more; nil when nobody waits for that
 }
 
 // Push hands a batch over; the receipt says which numbers its messages got. A closed queue gives no numbers and drops the batch.
@@ -188,12 +189,29 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 	}
 	if m.head == nil && len(m.commands) == 0 && !state.busy {
 		m.running = false
+		if m.idle != nil {
+			close(m.idle)
+			m.idle = nil
+		}
 		return false
 	}
 	t.batches, m.head, m.tail = m.head, nil, nil
 	t.commands, m.commands = m.commands, t.commands[:0]
 	m.bytes = 0
 	return true
+}
+
+// awaitIdle blocks until nobody runs the queue. One caller at a time.
+func (m *mailbox) awaitIdle() {
+	m.mu.Lock()
+	if !m.running {
+		m.mu.Unlock()
+		return
+	}
+	idle := make(chan struct{})
+	m.idle = idle
+	m.mu.Unlock()
+	<-idle
 }
 
 // runnerState is what the runner tells its mailbox between two turns.

@@ -139,6 +139,9 @@ func TestWeights(t *testing.T) {
 	weights(20, 0, 0)
 	g.settle(r, queue.Ack, 2, 4)
 	weights(0, 0, 0)
+	if s := g.Stats(); s.DiskWrites != 2 {
+		t.Errorf("%d messages were written to disk, want 2", s.DiskWrites)
+	}
 }
 
 // Who asks for the past of what a client holds is told how often it came back, even where the queue does not count that.

@@ -28,14 +28,16 @@ type paging struct {
 	hereBodies, awayBodies int64 // bytes of the bodies of ready messages, in memory and away
 	sureBodies             int64 // of those away, what the queue knows exactly: that of messages which it has seen, and which have not come back
 
-	spilled  bool // the store has had transient messages of this queue
-	reading  bool // a read is under way
-	broken   bool // the last read failed: the next one waits for a Tend
-	full     bool // nothing could be put aside: the next attempt waits for a Tend
-	gets     []*get
-	reported int    // bytes, to the budget
-	shifted  int    // the budget's shift that the windows obey
-	store    uint64 // the queue's number in the store, 0 if it has none yet
+	spilled bool // the store has had transient messages of this queue
+	reading bool // a read is under way
+	// overlooked says that the last read was to bring the message to be served next and did not, as those that came before it were large.
+	overlooked bool
+	broken     bool // the last read failed: the next one waits for a Tend
+	full       bool // nothing could be put aside: the next attempt waits for a Tend
+	gets       []*get
+	reported   int    // bytes, to the budget
+	shifted    int    // the budget's shift that the windows obey
+	store      uint64 // the queue's number in the store, 0 if it has none yet
 }
 
 // stored reports whether the store has the message too.

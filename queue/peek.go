@@ -13,6 +13,9 @@ import (
 // PeekMost is how many messages one Peek looks at.
 const PeekMost = 10_000
 
+// peekSteps is how many messages a Peek goes past in one turn.
+const peekSteps = 20 * turnMessages
+
 // peekBytes is about how many bytes of messages one Peek returns.
 const peekBytes = 8 << 20
 
@@ -55,6 +58,7 @@ type peek struct {
 	skip, limit int
 	pending     bool
 
+	size   int           // of those found, about
 	found  []Peeked      // with messages as far as they are in memory
 	ranges []store.Range // of those that are not
 	next   uint64
@@ -64,25 +68,37 @@ type peek struct {
 }
 
 func (p *peek) run(q *Queue) {
-	defer p.done.Done()
+	if p.look(q) {
+		p.done.Done()
+	} else {
+		q.post(p) // goes on in the next turn; the runner is right here
+	}
+}
+
+// look does a turn's share; it reports true when there is no more to do.
+func (p *peek) look(q *Queue) (done bool) {
 	if q.closed {
 		p.err = ErrClosed
-		return
+		return true
 	}
 	p.store = q.store
 	n, ok := p.after(q, p.from)
-	size := 0
-	for ; ok; n, ok = p.after(q, n+1) {
+	for steps := 0; ok; n, ok = p.after(q, n+1) {
+		if p.next = n; len(p.found) == p.limit || p.size > peekBytes {
+			return true
+		}
+		if steps++; steps > peekSteps {
+			p.from = n
+			return false
+		}
 		if p.skip > 0 {
 			p.skip--
 			continue
 		}
-		if len(p.found) == p.limit || size > peekBytes {
-			p.next = n
-			return
-		}
-		size += p.note(q, n)
+		p.size += p.note(q, n)
 	}
+	p.next = 0
+	return true
 }
 
 // note adds a message to those that were found, and returns its size, about.

@@ -329,6 +329,7 @@ func (m *machine) compare(t *rapid.T) {
 		t.Fatalf("nothing is ready, but %d bytes of bodies since %d", got.Bodies, got.Head)
 	}
 	want.Bodies, want.Head = got.Bodies, got.Head
+	want.UnackedInMemory, want.InMemoryBodies = want.Unacked, want.Bodies+want.UnackedBodies
 	got.Totals.Add(new(m.ledger.Totals()))
 	if got != want || counts != want.Counts {
 		t.Fatalf("counts %+v, stats %+v; want %+v", counts, got, want)

@@ -32,8 +32,11 @@ type Options struct {
 	Delayed       bool          // its messages are delayed ones, which wait for an exchange: no client may use it
 	Settings      Settings      // those it begins with; the zero value stands for DefaultSettings
 
-	Forwarder Forwarder    // where messages go that leave this queue for others; nil: none do
-	Expired   func(*Queue) // called, on a goroutine of its own, when the queue has closed itself because nobody used it
+	Forwarder Forwarder // where messages go that leave this queue for others; nil: none do
+	// Overrun is called in the queue's turn when it has dropped messages that could not go where they were to go, for there were too many of them and
+	// the store does not have them. It must not wait. Nil: nobody is told.
+	Overrun func(q *Queue, messages int)
+	Expired func(*Queue) // called, on a goroutine of its own, when the queue has closed itself because nobody used it
 }
 
 // Counts is what a queue holds at one moment.

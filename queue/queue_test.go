@@ -333,7 +333,7 @@ func TestTotalsAndStatsAdd(t *testing.T) {
 	want := queue.Stats{Counts: queue.Counts{Ready: 3, Unacked: 3, Consumers: 3}, Totals: queue.Totals{Published: 6, Delivered: 3}}
 	one := g.Stats()
 	want.ReadyBytes, want.Bodies, want.Head = 3*one.ReadyBytes, 3, one.Head // a byte each, and the head of the oldest
-	want.UnackedBodies = 3
+	want.UnackedBodies, want.UnackedInMemory, want.InMemoryBodies = 3, 3, 6
 	if sum != want || sum.ReadyBytes == 0 || sum.Head == 0 {
 		t.Errorf("sum %+v, want %+v", sum, want)
 	}

@@ -30,11 +30,16 @@ func (q *Queue) readAhead() {
 		if !q.groups.unread && q.firstIsHere() || q.head > groupWindow*headWindow>>q.shifted {
 			return
 		}
-	} else if q.head >= headWindow>>q.shifted/4*3 && q.firstIsHere() {
+	} else if q.head >= headWindow>>q.shifted/4*3 && q.headsAreHere() {
 		return
 	}
-	q.evict()
-	wanted := q.wanted()
+	var wanted []store.Range
+	if q.firstIsHere() && q.groups == nil && q.head >= headWindow>>q.shifted/4*3 { // the head of another lane is not
+		wanted = q.wantedInOrder(readRanges, true)
+	} else {
+		q.evict()
+		wanted = q.wanted()
+	}
 	if len(wanted) == 0 {
 		return
 	}
@@ -52,7 +57,21 @@ func (q *Queue) readAhead() {
 // watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
 // may be, to see how long the queue is.
 func (q *Queue) watchesHead() bool {
-	return q.maybeTooBig() || (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.firstIsHere()
+	return q.maybeTooBig() || (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.headsAreHere()
+}
+
+// headsAreHere reports whether those messages are in memory that may have to be removed first: the first one, or that of each lane where lanes have
+// heads of their own.
+func (q *Queue) headsAreHere() bool {
+	if !q.opts.Quorum || !q.lifetimes.mortal() && !q.lifetimes.unknown {
+		return q.firstIsHere()
+	}
+	here := true
+	q.order.heads(func(n uint64) bool {
+		here = q.window.At(n) != nil
+		return here
+	})
+	return here
 }
 
 // firstIsHere reports whether the first ready message is in memory.
@@ -71,7 +90,11 @@ func (q *Queue) wanted() (wanted []store.Range) {
 		most = 1 // just to see it
 	}
 	if q.order != nil {
-		return q.wantedInOrder(int(min(most, readRanges)))
+		if q.overlooked { // nothing else, or it may be overlooked for ever
+			most = 1
+		}
+		each := max(1, q.awayBytes/max(1, q.away.Len()))
+		return q.wantedInOrder(min(int(most), readRanges, max(1, readBytes/each)), false)
 	}
 	q.away.Each(0, func(r store.Range) bool {
 		r.Last = min(r.Last, r.First+most-1-numbers)
@@ -82,8 +105,8 @@ func (q *Queue) wanted() (wanted []store.Range) {
 	return wanted
 }
 
-// wantedInOrder is wanted for a queue with an order: the first messages of each lane, then others in order of service.
-func (q *Queue) wantedInOrder(most int) []store.Range {
+// wantedInOrder is wanted for a queue with an order: the first messages of each lane, then, unless these are all, others in order of service.
+func (q *Queue) wantedInOrder(most int, heads bool) []store.Range {
 	var numbers []uint64
 	q.order.heads(func(n uint64) bool {
 		if q.away.Has(n) {
@@ -92,12 +115,12 @@ func (q *Queue) wantedInOrder(most int) []store.Range {
 		return len(numbers) < most
 	})
 	q.order.each(func(r store.Range) bool {
-		for n := r.First; n <= r.Last && len(numbers) < most; n++ {
+		for n := r.First; n <= r.Last && len(numbers) < most && !heads; n++ {
 			if q.away.Has(n) {
 				numbers = append(numbers, n)
 			}
 		}
-		return len(numbers) < most
+		return len(numbers) < most && !heads
 	})
 	slices.Sort(numbers)
 	var wanted []store.Range
@@ -169,6 +192,7 @@ func (r *refill) run(q *Queue) {
 	for i, k := range r.chunks {
 		for _, m := range messages[:r.window.Parts[i]] {
 			if q.away.Remove(m.Seq) {
+				q.counted.DiskReads++
 				q.arrive(m, k)
 			}
 		}
@@ -178,6 +202,7 @@ func (r *refill) run(q *Queue) {
 		}
 	}
 	q.miss(r.wanted, r.window.Next)
+	q.overlooked = q.order != nil && q.groups == nil && !q.firstIsHere()
 	if q.away.Len() == 0 {
 		q.awayBytes, q.awayBodies, q.sureBodies = 0, 0, 0
 		q.lifetimes.unknown = false
@@ -308,13 +333,36 @@ func (q *Queue) sort() error {
 	if q.order == nil {
 		return nil
 	}
-	if err := q.scanTags(firstRanges(&q.away, math.MaxUint64), q.order.add); err != nil || q.retries.set.Len() == 0 {
+	var found Set
+	err := q.scanTags(firstRanges(&q.away, math.MaxUint64), func(n uint64, tag uint32) {
+		q.order.add(n, tag)
+		found.Add(n)
+	})
+	if err != nil {
 		return err
 	}
+	if found.Len() < q.away.Len() {
+		q.loseAllBut(&found)
+	}
+	if q.retries.set.Len() == 0 {
+		return nil
+	}
 	tags := make(map[uint64]uint32)
-	err := q.scanTags(firstRanges(&q.retries.set, math.MaxUint64), func(n uint64, tag uint32) { tags[n] = tag })
+	err = q.scanTags(firstRanges(&q.retries.set, math.MaxUint64), func(n uint64, tag uint32) { tags[n] = tag })
 	q.sortRetries(tags)
 	return err
+}
+
+// loseAllBut gives up messages that are away and have no place in the order, since they can't be read.
+func (q *Queue) loseAllBut(found *Set) {
+	for n, ok := q.away.From(0); ok; n, ok = q.away.From(n + 1) {
+		if !found.Has(n) {
+			q.away.Remove(n)
+			q.unweighAway(n, q.wasReturned(n))
+			q.lose(n)
+		}
+	}
+	q.tellLog()
 }
 
 // scanTags tells the tags of live messages of the ranges: the log's index has most of them, of the others the messages are read. What can't be read is

@@ -14,11 +14,12 @@ type returned struct {
 }
 
 // Returned ends that the queue reads, and asks it which logged messages came back to it, so that they are known as redelivered after a clean
-// stop. It is called when nobody uses the queue any more, and blocks until the queue has answered and its last read is over.
+// stop. It is called when nobody uses the queue any more, and blocks until the queue has answered, its last read is over and nobody runs it.
 func (q *Queue) Returned() []store.Range {
 	r := new(returned)
 	q.call(r, &r.done)
 	q.reads.Wait()
+	q.mailbox.awaitIdle()
 	return r.ranges
 }
 

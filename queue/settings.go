@@ -115,6 +115,9 @@ func (q *Queue) obey() {
 	q.setPriorities()
 	q.setPrefetch()
 	q.guard()
+	if q.set.ExpireAnywhere && !old.ExpireAnywhere {
+		q.noteDeadlines()
+	}
 	if q.set.Expires >= 0 && q.set.Expires != old.Expires {
 		q.used()
 		q.endDisuse()

@@ -16,6 +16,8 @@ type Totals struct {
 	Rejected      uint64 // settled without requeue
 	Purged        uint64
 	Damaged       uint64 // found unreadable on disk
+	DiskWrites    uint64 // of those taken, the ones that the log has
+	DiskReads     uint64 // messages read back from disk
 
 	DeadLettered [reasons]uint64 // that went to another queue, or left for one, by reason
 	Dropped      [reasons]uint64 // that died for good, by reason
@@ -31,6 +33,9 @@ type Stats struct {
 	UnackedBodies    int64 // bytes in the bodies of unacked messages, about
 	Persistent       int   // messages that survive a restart, ready and unacked
 	PersistentBodies int64 // and the bytes in their bodies, about
+	UnackedInMemory  int   // unacked messages that are in memory
+	InMemoryBodies   int64 // bytes in the bodies of messages that are, ready and unacked, about
+	HeadTimestamp    int64 // what the next message says of its time, Unix s, as of the last second; 0: nothing
 
 	Head int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
 
@@ -41,11 +46,20 @@ type Stats struct {
 	Paused      bool
 }
 
+// Utilisation is the share of time in which the queue could deliver what it had: whole while nothing waits for a consumer.
+func (s *Stats) Utilisation() float64 {
+	if s.Consumers == 0 || s.Ready > 0 {
+		return 0
+	}
+	return 1
+}
+
 // stats is written by the runner once a turn and read by anyone; a reader may see the fields of two neighbouring turns.
 type stats struct {
 	ready, unacked, consumers, readyBytes, bodies, head atomic.Int64
 	inMemory, pending, leaving, mostUnacked             atomic.Int64
 	unackedBodies, persistent, persistentBodies         atomic.Int64
+	unackedInMemory, inMemoryBodies, headTimestamp      atomic.Int64
 	timings                                             atomic.Pointer[timings]
 	paused                                              atomic.Bool
 
@@ -54,6 +68,7 @@ type stats struct {
 	deadLettered, dropped [reasons]atomic.Uint64
 
 	published, delivered, deliveredAuto, got, gotAuto, getEmpty, redelivered, acked, requeued, rejected, purged, damaged atomic.Uint64
+	diskWrites, diskReads                                                                                                atomic.Uint64
 }
 
 // Stats returns the figures of the last turn, without asking the queue.
@@ -65,11 +80,13 @@ func (q *Queue) Stats() Stats {
 			Published: s.published.Load(), Delivered: s.delivered.Load(), DeliveredAuto: s.deliveredAuto.Load(),
 			Got: s.got.Load(), GotAuto: s.gotAuto.Load(), GetEmpty: s.getEmpty.Load(), Redelivered: s.redelivered.Load(),
 			Acked: s.acked.Load(), Requeued: s.requeued.Load(), Rejected: s.rejected.Load(), Purged: s.purged.Load(), Damaged: s.damaged.Load(),
+			DiskWrites: s.diskWrites.Load(), DiskReads: s.diskReads.Load(),
 		},
 		ReadyBytes: int(s.readyBytes.Load()), Bodies: s.bodies.Load(), Head: s.head.Load(),
 	}
 	st.InMemory, st.Pending, st.Leaving = int(s.inMemory.Load()), int(s.pending.Load()), int(s.leaving.Load())
 	st.UnackedBodies, st.Persistent, st.PersistentBodies = s.unackedBodies.Load(), int(s.persistent.Load()), s.persistentBodies.Load()
+	st.UnackedInMemory, st.InMemoryBodies, st.HeadTimestamp = int(s.unackedInMemory.Load()), s.inMemoryBodies.Load(), s.headTimestamp.Load()
 	st.MostUnacked, st.Paused = int(s.mostUnacked.Load()), s.paused.Load()
 	for r := range reasons {
 		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
@@ -90,13 +107,7 @@ func (q *Queue) publishStats() {
 	setInt(&s.leaving, int64(q.leaving.len()))
 	setInt(&s.bodies, q.bodies())
 	q.publishWeights()
-	head := int64(0)
-	if q.ready() > 0 {
-		if _, e, ok := q.first(); ok {
-			head = e.message.Published()
-		}
-	}
-	setInt(&s.head, head)
+	setInt(&s.head, q.headPublished())
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -109,6 +120,10 @@ func (q *Queue) publishStats() {
 	set(&s.rejected, t.Rejected)
 	set(&s.purged, t.Purged)
 	set(&s.damaged, t.Damaged)
+	if q.logging {
+		set(&s.diskWrites, t.DiskWrites)
+	}
+	set(&s.diskReads, t.DiskReads)
 	if d := (departed{t.DeadLettered, t.Dropped}); d != q.shown {
 		q.shown = d
 		for r := range reasons {
@@ -118,12 +133,30 @@ func (q *Queue) publishStats() {
 	}
 }
 
+// headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend the next
+// one looks at it.
+func (q *Queue) headPublished() int64 {
+	if q.ready() == 0 {
+		return 0
+	}
+	n, e, ok := q.first()
+	if !ok {
+		return 0
+	}
+	if n != q.holding.tended && !q.untended.Load() {
+		q.untended.Store(true)
+	}
+	return e.message.Published()
+}
+
 // publishWeights makes visible how much of the queue is unacked, and how much is persistent. Transient messages of a durable queue that were put aside
 // count as persistent ones do.
 func (q *Queue) publishWeights() {
 	s := &q.stats
 	unacked, lent := q.unackedBodies()
 	setInt(&s.unackedBodies, unacked)
+	setInt(&s.unackedInMemory, int64(q.unacked-q.lent.Len()))
+	setInt(&s.inMemoryBodies, q.hereBodies+unacked-lent)
 	if q.logging {
 		setInt(&s.persistent, int64(q.ready()-q.loose.count+q.lent.Len()))
 		setInt(&s.persistentBodies, q.bodies()-q.loose.bodies+lent)

@@ -40,6 +40,7 @@ func (tend) run(q *Queue) {
 	}
 	q.scanDeadlines()
 	q.stats.mostUnacked.Store(int64(q.mostUnacked()))
+	q.tendHead()
 	if most := q.unacked; most > 0 {
 		q.untended.Store(true) // to go on watching who holds them
 	}

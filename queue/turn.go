@@ -86,6 +86,9 @@ func (q *Queue) enqueue(b *Batch) {
 		m := &b.messages[i]
 		e := q.entryOf(m)
 		e.tag = b.tag(i)
+		if e.logged {
+			q.counted.DiskWrites++
+		}
 		q.add(b.first+uint64(i), e)
 	}
 	q.trim()

@@ -36,7 +36,7 @@ type channel struct {
 	ended       bool // nothing is delivered any more
 	deliveryTag uint64
 	unacked     queue.Window[unacked]
-	delivered   ChannelDeliveries
+	delivered   deliveries
 	prefetch    int         // of consumers that come later
 	shared      int         // prefetch for the whole channel, 0: none
 	refused     []*consumer // consumers refused because of it

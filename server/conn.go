@@ -53,41 +53,42 @@ type connection struct {
 	out    outbox
 	in     *input
 
-	state     connState
-	ended     bool        // torn down
-	broken    bool        // the input is no sequence of frames any more
-	deadline  *time.Timer // closes the socket when the handshake, or the end, takes too long
-	heart     heartbeat
-	expiry    *time.Timer // ends the connection with its user's token; nil: there is none
-	user      *auth.User
-	rights    *auth.Rights
-	vhost     *vhost.VHost
-	entered   atomic.Pointer[entered] // where it is counted, for other goroutines to see
-	client    clientProperties
-	offered   *Tuning // in connection.tune
-	frameMax  uint32  // of the negotiation; initialFrameMax before
-	limit     uint16  // channels at once, 0: none
-	channels  map[uint16]*channel
-	last      *channel // the channel of the frame before
-	publisher publisher
-	totals    *totals       // of the virtual host
-	counted   Counters      // by the reader alone, made visible once a batch
-	roomTaken atomic.Int64  // bytes for half-read messages
-	stall     stall         // of the goroutine that watches over these
-	work      int           // burden of what was read at once, or since the connection got its place in the slow lane
-	slow      bool          // it has such a place
-	spoke     bool          // the client has sent something
-	closed    []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
-	stop      chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
-	stopOnce  sync.Once
-	reason    atomic.Pointer[amqp.Error]
-	late      atomic.Bool     // the deadline passed
-	lost      atomic.Bool     // the heartbeat ran out
-	held      <-chan struct{} // the next publish waits for this alarm to end
-	visible   visible         // what others may see
-	audited   *auditLog       // nil: nothing was
-	blocked   atomic.Bool     // it has published while an alarm is on
-	waiting   atomic.Bool     // held back by the log
+	state       connState
+	ended       bool        // torn down
+	broken      bool        // the input is no sequence of frames any more
+	deadline    *time.Timer // closes the socket when the handshake, or the end, takes too long
+	heart       heartbeat
+	expiry      *time.Timer // ends the connection with its user's token; nil: there is none
+	user        *auth.User
+	rights      *auth.Rights
+	vhost       *vhost.VHost
+	entered     atomic.Pointer[entered] // where it is counted, for other goroutines to see
+	client      clientProperties
+	offered     *Tuning // in connection.tune
+	frameMax    uint32  // of the negotiation; initialFrameMax before
+	limit       uint16  // channels at once, 0: none
+	channels    map[uint16]*channel
+	last        *channel // the channel of the frame before
+	publisher   publisher
+	totals      *totals       // of the virtual host
+	unconfirmed bool          // it is in the server's list of these, whose mutex guards it
+	counted     Counters      // by the reader alone, made visible once a batch
+	roomTaken   atomic.Int64  // bytes for half-read messages
+	stall       stall         // of the goroutine that watches over these
+	work        int           // burden of what was read at once, or since the connection got its place in the slow lane
+	slow        bool          // it has such a place
+	spoke       bool          // the client has sent something
+	closed      []uint16      // numbers of channels whose close-ok may not be on its way yet: what comes there is dropped
+	stop        chan struct{} // closed when the connection is to end, or its socket is gone: the reader waits for nothing else then
+	stopOnce    sync.Once
+	reason      atomic.Pointer[amqp.Error]
+	late        atomic.Bool     // the deadline passed
+	lost        atomic.Bool     // the heartbeat ran out
+	held        <-chan struct{} // the next publish waits for this alarm to end
+	visible     visible         // what others may see
+	audited     *auditLog       // nil: nothing was
+	blocked     atomic.Bool     // it has published while an alarm is on
+	waiting     atomic.Bool     // held back by the log
 }
 
 // clientProperties is what the broker uses of the client's properties in connection.start-ok.

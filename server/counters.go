@@ -22,6 +22,7 @@ type Counters struct {
 	OverQuota         uint64 // refused by a full virtual host; publishers with confirms were told
 	TimedOut          uint64 // deliveries that were taken back because their client took too long
 	TimeoutWarnings   uint64 // how often a channel was about to be too slow with a delivery
+	Sizes             Sizes  // of the messages taken from clients
 }
 
 // totals are the server's counters; connections add to them once a batch.
@@ -29,6 +30,7 @@ type totals struct {
 	connectionsOpened, connectionsClosed, channelsOpened, channelsClosed, published, confirmable, routed, unroutable, returned, replied, replyLost, queueGone,
 	refused, duplicates, overQuota, timedOut, timeoutWarnings,
 	confirmed atomic.Uint64
+	sizes sizes
 }
 
 // add adds what a connection counted in a batch.
@@ -47,6 +49,9 @@ func (t *totals) add(n *Counters) {
 			c.to.Add(c.n)
 		}
 	}
+	if n.Published > 0 {
+		t.sizes.add(&n.Sizes)
+	}
 }
 
 func (t *totals) read() Counters {
@@ -57,6 +62,7 @@ func (t *totals) read() Counters {
 		Confirmed: t.confirmed.Load(), Replied: t.replied.Load(), ReplyLost: t.replyLost.Load(),
 		QueueGone: t.queueGone.Load(), Refused: t.refused.Load(), Duplicates: t.duplicates.Load(), OverQuota: t.overQuota.Load(),
 		TimedOut: t.timedOut.Load(), TimeoutWarnings: t.timeoutWarnings.Load(),
+		Sizes: t.sizes.read(),
 	}
 }
 

@@ -13,9 +13,10 @@ import (
 type consumer struct {
 	queue.Consumer
 	channel *channel
-	timeout int64    // ms that it may take for a delivery, as it said itself; see Server.timeout
-	prefix  []byte   // of its basic.deliver frames: up to the delivery tag
-	header  [19]byte // of its header frames: up to the properties, sizes not filled in
+	counted *ChannelDeliveries // of the channel and the queue; guarded by the outbox
+	timeout int64              // ms that it may take for a delivery, as it said itself; see Server.timeout
+	prefix  []byte             // of its basic.deliver frames: up to the delivery tag
+	header  [19]byte           // of its header frames: up to the properties, sizes not filled in
 }
 
 // base is the queue's side of the consumer; that of no consumer is nil.
@@ -28,7 +29,7 @@ func (c *consumer) base() *queue.Consumer {
 
 // newConsumer prepares a consumer of a channel.
 func newConsumer(ch *channel, tag string) *consumer {
-	c := &consumer{channel: ch, timeout: noTimeout}
+	c := &consumer{channel: ch, counted: &ch.delivered.past, timeout: noTimeout}
 	c.Tag = tag
 	c.Outbox, c.Receiver = &ch.conn.out, c
 	c.prefix = append(c.prefix, frame.TypeMethod, byte(ch.number>>8), byte(ch.number), 0, 0, 0, 0)
@@ -58,7 +59,7 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	if !c.NoAck {
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq, at: o.now}, false)
 	}
-	ch.delivered.deliver(c.NoAck, redelivered)
+	c.counted.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
 	if o.tracing {
 		o.traceDelivery(ch, c.Queue(), m, redelivered)
@@ -142,7 +143,7 @@ func (g *getter) DeliverGot(seq uint64, m amqp.Message, redelivered bool, remain
 		ch.unacked.Put(ch.deliveryTag, unacked{queue: g.queue, seq: seq, at: o.now}, false)
 		o.watchLocked(g.timeout)
 	}
-	ch.delivered.got(g.noAck, redelivered)
+	ch.delivered.of(g.queue).got(g.noAck, redelivered)
 	if o.closed {
 		return
 	}

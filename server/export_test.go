@@ -95,3 +95,15 @@ func (s *Server) RoomTaken() int64 {
 	defer s.half.mu.Unlock()
 	return s.half.taken
 }
+
+// CountedQueues is for how many queues the channels of all connections count.
+func (s *Server) CountedQueues() (n int) {
+	for _, c := range s.snapshot() {
+		c.out.mu.Lock()
+		for _, ch := range c.out.channels {
+			n += len(ch.delivered.by)
+		}
+		c.out.mu.Unlock()
+	}
+	return n
+}

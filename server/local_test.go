@@ -53,3 +53,20 @@ func TestConnectWhenClosed(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestLocalNames: each of the broker's own connections has a name of its own, by which it can be found and closed.
+func TestLocalNames(t *testing.T) {
+	r := start(t, testOptions())
+	names := make(map[string]bool)
+	for range 3 {
+		if err := r.connectLocally(true).opening(opening{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range r.OpenConnections() {
+		names[s.Name] = true
+	}
+	if len(names) != 3 {
+		t.Errorf("3 connections have the names %v", names)
+	}
+}

@@ -111,6 +111,9 @@ func (ch *channel) addConsumer(c *consumer, noWait bool) {
 		ch.consumers = make(map[string]*consumer)
 	}
 	ch.consumers[c.Tag] = c
+	if q := c.Queue(); q != nil {
+		c.counted = ch.delivered.of(q)
+	}
 	if !c.NoAck {
 		o.watchLocked(ch.conn.server.timeout(c.Queue(), c.timeout))
 	}
@@ -188,7 +191,7 @@ func (ch *channel) basicGet(m *amqp.BasicGet) (amqp.Method, error) {
 		return nil, err
 	}
 	ch.conn.out.mu.Lock()
-	ch.delivered.GetEmpty++
+	ch.delivered.of(q).GetEmpty++
 	ch.conn.out.mu.Unlock()
 	return &amqp.BasicGetEmpty{}, nil
 }

@@ -109,7 +109,7 @@ func (ch *channel) txCommit() error {
 	for _, s := range tx.settles {
 		p.settled.outcome = s.outcome
 		p.settled.add(&s.unacked)
-		ch.delivered.settle(s.outcome, 1)
+		s.unacked.counters(ch).settle(s.outcome, 1)
 	}
 	tx.settles = nil
 	for _, s := range p.settled.list {

@@ -79,6 +79,7 @@ func (c *connection) publish(ch *channel) error {
 		p.drop(ch)
 		return at(err, amqp.MethodBasicPublish)
 	}
+	c.counted.Sizes.note(len(m.Body()))
 	var k *queue.Chunk
 	if rewritten != nil {
 		p.drop(ch)
@@ -172,6 +173,9 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	}
 	p.countExchange(r.source)
 	p.traffic.In++
+	if ch.confirming {
+		p.traffic.Confirmable++
+	}
 	if r.duplicate {
 		c.duplicate(m)
 	}
@@ -255,11 +259,13 @@ func (c *connection) toNobody(ch *channel, m amqp.Message, r *route, mandatory b
 func (c *connection) unroutable(ch *channel, m amqp.Message, mandatory bool) {
 	if !mandatory {
 		c.counted.Unroutable++
+		c.publisher.traffic.Dropped++
 		c.publisher.countChannel(ch).Unroutable++
 		c.server.drops.note(c, dropUnroutable, m)
 		return
 	}
 	c.counted.Returned++
+	c.publisher.traffic.Returned++
 	c.publisher.countChannel(ch).Returned++
 	_, properties, body := m.Split()
 	c.out.returned(ch, &amqp.BasicReturn{

@@ -43,6 +43,7 @@ type Server struct {
 	replies replies
 
 	ids         atomic.Uint64
+	locals      atomic.Uint32 // connections of the broker to itself so far
 	totals      totals
 	perVHost    sync.Map // name -> *totals
 	drops       drops
@@ -338,43 +339,4 @@ func (s *Server) snapshot() []*connection {
 		list = append(list, c)
 	}
 	return list
-}
-
-// unconfirmed are the connections with publishes that wait for the log.
-type unconfirmed struct {
-	mu   sync.Mutex
-	list map[*connection]struct{}
-}
-
-func (u *unconfirmed) add(c *connection) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.list == nil {
-		u.list = make(map[*connection]struct{})
-	}
-	u.list[c] = struct{}{}
-}
-
-func (u *unconfirmed) take() map[*connection]struct{} {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	list := u.list
-	u.list = nil
-	return list
-}
-
-// directConfirms is how many connections the log's committer writes confirms to by itself: for one or two that is quicker than to wake
-// their writers, for more the next sync should not wait for it.
-const directConfirms = 2
-
-// confirmDurable sends the confirms that the log has released. The log's committer calls it after each sync.
-func (s *Server) confirmDurable() {
-	s.synced.notify()
-	list := s.unconfirmed.take()
-	direct := len(list) <= directConfirms
-	for c := range list {
-		if c.confirmDurable(s.store.Durable(), direct) {
-			s.unconfirmed.add(c)
-		}
-	}
 }

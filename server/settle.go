@@ -160,7 +160,7 @@ func (ch *channel) settleLocked(s settle, g *gather) bool {
 			ch.tx.settles = append(ch.tx.settles, txSettle{tag: n, unacked: *u, outcome: s.outcome})
 		} else {
 			g.add(u)
-			ch.delivered.settle(s.outcome, 1)
+			u.counters(ch).settle(s.outcome, 1)
 		}
 		ch.unacked.Remove(n)
 	}

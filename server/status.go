@@ -198,7 +198,7 @@ func (ch *channel) statusLocked() ChannelStatus {
 		User: c.user.Name(), VHost: c.vhost.Name(),
 		Prefetch: ch.prefetch, Shared: ch.shared, Unacked: ch.unacked.Len(), Consumers: len(ch.consumers),
 		Transactional: ch.tx != nil, Settling: ch.tx.held(), Uncommitted: int(ch.shown.uncommitted.Load()),
-		Publishes: ch.shown.load(), Deliveries: ch.delivered,
+		Publishes: ch.shown.load(), Deliveries: ch.delivered.total(),
 		Active: time.UnixMilli(c.visible.active.Load()),
 	}
 	st.Confirming = ch.tx == nil && slices.Contains(c.out.confirming, ch)

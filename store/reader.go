@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -108,7 +109,9 @@ func (r *reader) read(run []entry) {
 	} else {
 		buf = r.take(size, len(run))
 	}
+	start := time.Now()
 	err := r.seg.readAt(buf, first)
+	r.s.counters.readNanos.Add(int64(time.Since(start)))
 	r.s.counters.reads.Add(1)
 	r.s.counters.readBytes.Add(uint64(size))
 	switch {

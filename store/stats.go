@@ -9,6 +9,7 @@ import (
 // counters are what Stats tells and nobody else keeps.
 type counters struct {
 	batches, syncs, checkpoints, relocated, reads, readBytes, damaged, checkpointFailed atomic.Uint64
+	syncNanos, readNanos, writeNanos                                                    atomic.Int64
 	lastSync                                                                            atomic.Int64
 }
 
@@ -16,6 +17,7 @@ type counters struct {
 func (s *Disk) Stats() Stats {
 	st := Stats{
 		Batches: s.counters.batches.Load(), Syncs: s.counters.syncs.Load(), LastSyncNanos: s.counters.lastSync.Load(),
+		SyncNanos: s.counters.syncNanos.Load(), ReadNanos: s.counters.readNanos.Load(), WriteNanos: s.counters.writeNanos.Load(),
 		Records: s.log.records.Load(), Bytes: s.log.bytes.Load(), Unsynced: uint64(max(0, s.log.unsynced.Load())),
 		Commits: s.root.commits.Load(), Checkpoints: s.counters.checkpoints.Load(), CheckpointFailed: s.counters.checkpointFailed.Load(),
 		Relocated: s.counters.relocated.Load(), Reads: s.counters.reads.Load(), ReadBytes: s.counters.readBytes.Load(),

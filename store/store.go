@@ -90,6 +90,8 @@ type Stats struct {
 	Records, Bytes uint64 // appended records, and their bytes
 	Unsynced       uint64 // bytes appended and not yet durable
 	LastSyncNanos  int64  // how long the last sync took
+	SyncNanos      int64  // and all of them
+	WriteNanos     int64  // how long the groups took to write
 
 	// Work beside it.
 	Commits          uint64 // transactions of the root file
@@ -97,6 +99,7 @@ type Stats struct {
 	CheckpointFailed uint64 // that did not
 	Relocated        uint64 // bytes of survivors moved out of sparse segments
 	Reads, ReadBytes uint64 // paging reads, and the bytes read for them
+	ReadNanos        int64  // how long they took
 
 	// What is held.
 	Segments, Free int   // segment files in use, and ready for use

@@ -119,6 +119,7 @@ func (f *forwarding) cutCycles(deaths deaths) {
 	for _, q := range f.routing.Queues {
 		if deaths.cycle(q.Name()) {
 			f.vhost.noteCycle(f.source, q)
+			f.cut = true
 			continue
 		}
 		kept = append(kept, q)

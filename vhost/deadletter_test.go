@@ -93,7 +93,11 @@ func (h *host) push(q *queue.Queue, m amqp.Message) {
 func (d *disk) Append(b *store.Batch, number func()) store.LSN {
 	d.mu.Lock()
 	d.appended = append(d.appended, fmt.Sprintf("%d records, atomic: %v", b.Len(), b.Atomic))
+	logging := d.logging
 	d.mu.Unlock()
+	if logging != nil {
+		logging()
+	}
 	return d.Memory.Append(b, number)
 }
 

@@ -54,7 +54,7 @@ func (v *VHost) Forward(q *queue.Queue, list []queue.Departure) (wait func()) {
 	h.send(func(id int) {
 		h.taken[id]--
 		d := &list[id]
-		d.Stays = d.Stays || f.settings.AtLeastOnce
+		d.Stays = d.Stays || f.keeps(d)
 		d.Lost = h.taken[id] == 0 && !d.Stays
 	})
 	h.vhost = nil
@@ -69,6 +69,7 @@ type forwarding struct {
 	settings queue.Settings
 	now      int64 // Unix ms
 	held     bool  // nothing may go on but what makes room
+	cut      bool  // the message at hand would go in circles, at one of its targets at least
 	headers  []byte
 	list     deaths
 	wait     func()
@@ -82,6 +83,7 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 	}
 	var m amqp.Message
 	var k *queue.Chunk
+	f.cut = false
 	switch d.Reason {
 	case queue.Due:
 		m = f.due(d)
@@ -91,7 +93,7 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 		m = f.die(d)
 	}
 	if m == nil || len(f.routing.Queues) == 0 {
-		d.Stays = f.settings.AtLeastOnce && d.Reason != queue.Due || d.Reason == queue.Sent
+		d.Stays = f.keeps(d) && !f.cut // what goes in circles would do so whenever it is tried
 		d.Lost = !d.Stays
 		return
 	}
@@ -104,7 +106,13 @@ func (f *forwarding) forward(d *queue.Departure, id int) {
 	}
 	k = f.keep(m)
 	f.taken[id] = len(f.routing.Queues)
+	f.unrefusable = f.keeps(d) && !d.Unsure
 	f.add(m, k, id)
+}
+
+// keeps reports whether a message stays where it is until another queue has taken it.
+func (f *forwarding) keeps(d *queue.Departure) bool {
+	return d.Reason == queue.Sent || f.settings.AtLeastOnce && d.Reason != queue.Due
 }
 
 // due routes a message whose delay is over; nil if there is nowhere to go. Its age is counted anew.
@@ -149,7 +157,7 @@ func (f *forwarding) pressed(d *queue.Departure) bool {
 			f.wait = func() { q.WaitRoom(nil, 0) }
 			return true
 		}
-		if f.settings.AtLeastOnce && q.MayRefuse() {
+		if f.keeps(d) && q.MayRefuse() {
 			d.Unsure = true
 			if q.Full(len(d.Message.Body())) {
 				return true

@@ -17,9 +17,12 @@ type handover struct {
 	logged  store.Batch
 	chunk   *queue.Chunk
 	targets []*handoverTarget
-	claims  dedup.Claims // the keys of the messages
+	latest  map[*queue.Queue]*handoverTarget // of targets, the last one of each queue
+	claims  dedup.Claims                     // the keys of the messages
 	runs    []*queue.Queue
 	taken   []int // by the caller's number of a message, how many queues it was given to and did not refuse it
+	// unrefusable has the queues take the next message: when they were asked, they were none that refuse any.
+	unrefusable bool
 }
 
 // handoverTarget is what one queue gets.
@@ -75,6 +78,7 @@ func (h *handover) add(m amqp.Message, k *queue.Chunk, id int) {
 	}
 	for _, q := range queues {
 		t := h.target(q)
+		t.batch.Unrefusable = t.batch.Unrefusable || h.unrefusable
 		if logged && q.Logs(m) {
 			h.logged.To(q.Options().ID)
 			t.pairs = append(t.pairs, handoverPair{len(h.logged.Pairs()) - 1, t.batch.Len()})
@@ -117,14 +121,17 @@ func (h *handover) origin() *queue.Origin {
 	return &queue.Origin{Index: &h.index, Due: h.routing.Due}
 }
 
+// target is what a queue gets, made if there is none yet or that is full.
 func (h *handover) target(q *queue.Queue) *handoverTarget {
-	for _, t := range h.targets {
-		if t.queue == q && t.batch.Len() < queue.BatchMessages {
-			return t
-		}
+	if t := h.latest[q]; t != nil && t.batch.Len() < queue.BatchMessages {
+		return t
 	}
 	t := &handoverTarget{queue: q, batch: queue.NewBatch()}
 	h.targets = append(h.targets, t)
+	if h.latest == nil {
+		h.latest = make(map[*queue.Queue]*handoverTarget)
+	}
+	h.latest[q] = t
 	return t
 }
 
@@ -162,7 +169,8 @@ func (h *handover) push(refused func(id int)) {
 		}
 		h.targets[i] = nil
 	}
-	h.targets = h.targets[:0]
+	h.targets, h.unrefusable = h.targets[:0], false
+	clear(h.latest)
 	h.claims.Number(pairs)
 	h.claims = h.claims[:0]
 }

@@ -46,7 +46,12 @@ func (v *VHost) obey(e *entry[queue.Queue], q *queue.Queue) {
 		told = v.policies.Load()
 		a := told.apply(kind, opts.Name)
 		e.applied.Store(a)
-		q.Apply(wishes{kind, opts.Arguments, a.Effective}.settings())
+		w := wishes{kind, opts.Arguments, a.Effective}
+		s := w.settings()
+		if s != q.Settings() {
+			v.warnDeadLetters(opts.Name, w, s)
+		}
+		q.Apply(s)
 	}
 	v.tellPolicy(opts.Name, before, e.applied.Load())
 }

@@ -149,11 +149,13 @@ func (v *VHost) makeQueue(d QueueDeclare, owner Owner, r Rights) (*queue.Queue, 
 // completeQueue fills in what follows from the arguments and from where the queue is.
 func (v *VHost) completeQueue(opts queue.Options) queue.Options {
 	opts.VHost, opts.Ledger = v.opts.Name, &v.ledger
-	opts.Forwarder, opts.Expired = v, v.retireExpired
+	opts.Forwarder, opts.Expired, opts.Overrun = v, v.retireExpired, v.noteOverrun
 	opts.Log, opts.Budget, opts.Timings = v.opts.Store, v.opts.Budget, v.opts.Timings
 	kind := v.kindOf(opts)
 	fixed(&opts, kind)
-	opts.Settings = wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}.settings()
+	w := wishes{kind, opts.Arguments, v.policies.Load().apply(kind, opts.Name).Effective}
+	opts.Settings = w.settings()
+	v.warnDeadLetters(opts.Name, w, opts.Settings)
 	return opts
 }
 

@@ -56,7 +56,11 @@ func (w wishes) deadLetters(s *queue.Settings) {
 		return
 	}
 	s.DeadLetterKey, s.HasDeadLetterKey = w.text("dead-letter-routing-key")
-	s.AtLeastOnce = preferred[string](w, "dead-letter-strategy") == "at-least-once" && s.Overflow == queue.RejectPublish
+	s.AtLeastOnce = w.wantsAtLeastOnce() && s.Overflow == queue.RejectPublish
+}
+
+func (w wishes) wantsAtLeastOnce() bool {
+	return preferred[string](w, "dead-letter-strategy") == "at-least-once"
 }
 
 // returns reads what becomes of messages that come back.

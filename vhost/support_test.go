@@ -66,6 +66,7 @@ type disk struct {
 	dropped  []uint64
 	appended []string                     // what Append was given
 	before   func(changes []store.Change) // called before each commit
+	logging  func()                       // called before each Append
 }
 
 func newDisk() *disk { return &disk{Memory: store.NewMemory()} }

@@ -55,8 +55,9 @@ type VHost struct {
 	queues    *names[queue.Queue]
 	owned     owned
 	standard  *exchange.Exchange // the default exchange
-	cycles    cycles
-	ledger    queue.Ledger // what the queues did that are gone
+	cycles    drops              // dead letters that would go in circles
+	overruns  drops              // that could not go, and for which there was no memory
+	ledger    queue.Ledger       // what the queues did that are gone
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters

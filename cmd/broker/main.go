@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"leveret/cmd/broker/rabbitmqctl"
@@ -24,8 +25,7 @@ func main() {
 
 // calledBy makes the command that the program's name stands for: links with the names of RabbitMQ's tools are those tools.
 func calledBy(name string) *cobra.Command {
-	switch tool := strings.TrimSuffix(filepath.Base(name), ".exe"); tool {
-	case "rabbitmqctl", "rabbitmq-diagnostics":
+	if tool := strings.TrimSuffix(filepath.Base(name), ".exe"); slices.Contains(rabbitmqctl.Tools, tool) {
 		return rabbitmqctl.New(tool)
 	}
 	return newRootCommand()
@@ -38,7 +38,12 @@ func execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.Execute(); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
+		var whole interface{ Verbatim() bool }
+		if errors.As(err, &whole) && whole.Verbatim() {
+			fmt.Fprintln(stderr, err)
+		} else {
+			fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
+		}
 		var coded interface{ ExitCode() int }
 		if errors.As(err, &coded) {
 			return coded.ExitCode()

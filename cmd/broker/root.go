@@ -25,11 +25,12 @@ func newRootCommand() *cobra.Command {
 		newStoreCommand(),
 		admin.New(),
 		files,
-		rabbitmqctl.New("rabbitmqctl"),
-		rabbitmqctl.New("rabbitmq-diagnostics"),
 		newHealthCommand(),
 		newHashPasswordCommand(),
 		newVersionCommand(),
 	)
+	for _, tool := range rabbitmqctl.Tools {
+		root.AddCommand(rabbitmqctl.New(tool))
+	}
 	return root
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -51,9 +52,15 @@ func (n figures) Node() metrics.Node {
 		Reads:             disk.Reads,
 		ReadBytes:         disk.ReadBytes,
 		DamagedRecords:    disk.DamagedRecords,
+		SyncSeconds:       float64(disk.SyncNanos) / 1e9,
+		ReadSeconds:       float64(disk.ReadNanos) / 1e9,
+		WriteSeconds:      float64(disk.WriteNanos) / 1e9,
+		Sizes:             sizes(&s.Sizes),
 
 		Memory: map[string]uint64{"queues": uint64(s.Contents.ReadyBytes), "total": s.Memory},
 	}
+	wait, processing := n.server.Timings()
+	m.Wait, m.Processing = durations(&wait), durations(&processing)
 	for _, l := range n.users.AttemptsByProtocol() {
 		m.Logins = append(m.Logins, metrics.Logins{Protocol: l.Protocol, Tried: l.Total, Failed: l.Failed})
 	}
@@ -124,7 +131,12 @@ func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
 func (n figures) Queues() []metrics.Queue {
 	var list []metrics.Queue
 	holding, now := n.server.OldestUnacked(), time.Now()
-	n.eachQueue(func(q *queue.Queue) { list = append(list, queueFigures(q, holding[q], now)) })
+	n.eachQueue(func(q *queue.Queue) {
+		f := queueFigures(q, holding[q], now)
+		wait, processing := q.Wait(now), q.Processing(now)
+		f.Wait, f.Processing = quantiles(&wait), quantiles(&processing)
+		list = append(list, f)
+	})
 	return list
 }
 
@@ -138,6 +150,13 @@ func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Que
 	}
 	f.Ready, f.Unacked, f.Consumers = uint64(s.Ready), uint64(s.Unacked), uint64(s.Consumers)
 	f.MemoryBytes, f.ReadyBytes = uint64(s.ReadyBytes), uint64(s.Bodies)
+	f.Bodies, f.UnackedBytes = uint64(s.Bodies+s.UnackedBodies), uint64(s.UnackedBodies)
+	f.Persistent, f.PersistentBytes = uint64(s.Persistent), uint64(s.PersistentBodies)
+	f.UnackedInMemory, f.InMemoryBytes = uint64(s.UnackedInMemory), uint64(s.InMemoryBodies)
+	if f.HeadTimestamp = math.NaN(); s.HeadTimestamp > 0 && s.Ready > 0 {
+		f.HeadTimestamp = float64(s.HeadTimestamp)
+	}
+	f.Utilisation = s.Utilisation()
 	if s.Head > 0 {
 		f.OldestAge = max(0, now.Sub(time.UnixMilli(s.Head)).Seconds())
 	}
@@ -154,6 +173,7 @@ func queueTotals(t queue.Totals) metrics.Queue {
 	return metrics.Queue{
 		Published: t.Published, DeliveredManualAck: t.Delivered, DeliveredAutoAck: t.DeliveredAuto, GotManualAck: t.Got, GotAutoAck: t.GotAuto,
 		GotEmpty: t.GetEmpty, Redelivered: t.Redelivered, Acked: t.Acked, Requeued: t.Requeued, Rejected: t.Rejected, Purged: t.Purged,
+		DiskWrites: t.DiskWrites, DiskReads: t.DiskReads,
 		DeadLettered: deaths(&t.DeadLettered), Dropped: deaths(&t.Dropped),
 	}
 }
@@ -167,8 +187,10 @@ func (n figures) Exchanges() []metrics.Exchange {
 	var list []metrics.Exchange
 	for _, v := range n.server.VHosts() {
 		v.Exchanges(func(x *exchange.Exchange) bool {
+			t := x.Traffic()
 			list = append(list, metrics.Exchange{
-				VHost: v.Name(), Name: x.Name(), Type: x.Options().Type, Bindings: uint64(x.Len()), Published: x.Traffic().In,
+				VHost: v.Name(), Name: x.Name(), Type: x.Options().Type, Bindings: uint64(x.Len()),
+				Published: t.In, Confirmed: t.Confirmable, Returned: t.Returned, Dropped: t.Dropped,
 			})
 			return true
 		})
@@ -186,9 +208,29 @@ func (n figures) Channels() []metrics.Channel {
 	return list
 }
 
+// ChannelQueues returns what the open channels got of each queue.
+func (n figures) ChannelQueues() []metrics.ChannelQueue {
+	all := n.server.ChannelQueues()
+	list := make([]metrics.ChannelQueue, len(all))
+	for i := range all {
+		d, o := &all[i].Deliveries, all[i].Queue.Options()
+		list[i] = metrics.ChannelQueue{
+			ChannelID: channelID(all[i].Connection, all[i].Number), VHost: o.VHost, Queue: o.Name,
+			DeliveredManualAck: d.Delivered, DeliveredAutoAck: d.DeliveredAuto, GotManualAck: d.Got, GotAutoAck: d.GotAuto, GotEmpty: d.GetEmpty,
+			Redelivered: d.Redelivered, Acked: d.Acked,
+		}
+	}
+	return list
+}
+
+// channelID is what a channel is called in labels.
+func channelID(connection uint64, number uint16) string {
+	return strconv.FormatUint(connection, 10) + "." + strconv.Itoa(int(number))
+}
+
 func channelFigures(ch *server.ChannelStatus) metrics.Channel {
 	return metrics.Channel{
-		ID:        strconv.FormatUint(ch.Connection, 10) + "." + strconv.Itoa(int(ch.Number)),
+		ID:        channelID(ch.Connection, ch.Number),
 		Consumers: uint64(ch.Consumers), Unacked: uint64(ch.Unacked), Unconfirmed: uint64(ch.Unconfirmed), Uncommitted: uint64(ch.Uncommitted),
 		AcksUncommitted: uint64(ch.Settling), Prefetch: uint64(ch.Prefetch),
 	}

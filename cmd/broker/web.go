@@ -33,6 +33,7 @@ func (w *webServers) listen(n *node) error {
 		Cluster:         n.config.Node(),
 		RabbitMQVersion: server.DefaultOptions().ProductVersion,
 		Version:         version,
+		PerObject:       n.config.MetricsPerObject,
 	})
 	w.api = management.New(n.managementOptions(), management.Dependencies{
 		Server: n.server, Users: n.users, Store: n.store, Log: n.log, Events: n.events, Shovels: n.shovels,

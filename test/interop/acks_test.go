@@ -34,7 +34,7 @@ var unknownTags = []struct {
 }
 
 // A tag that is not outstanding on the channel closes it. Its unsettled deliveries are back in their queue before the client hears of it.
-func TestC08SettlingAnUnknownTag(t *testing.T) {
+func TestSettlingAnUnknownTag(t *testing.T) {
 	t.Parallel()
 	verbs := map[string]func(tag uint64) amqp.Method{
 		"ack":    func(tag uint64) amqp.Method { return &amqp.BasicAck{DeliveryTag: tag} },
@@ -73,7 +73,7 @@ func (w *wire) refuseTag(tag uint64, m amqp.Method) {
 }
 
 // Cancel stops new deliveries and requeues nothing: what the consumer had may still be acknowledged.
-func TestC14CancelKeepsDeliveries(t *testing.T) {
+func TestCancelKeepsDeliveries(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	q := s.queue(nil)
@@ -92,7 +92,7 @@ func TestC14CancelKeepsDeliveries(t *testing.T) {
 }
 
 // A message that was fetched with get is outstanding like a delivered one, until its channel or connection ends.
-func TestC14GetIsOutstanding(t *testing.T) {
+func TestGetIsOutstanding(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	q := s.queue(nil)
@@ -117,7 +117,7 @@ func TestC14GetIsOutstanding(t *testing.T) {
 }
 
 // Requeued messages return to their places, whatever the order in which they were refused.
-func TestC15RequeueOrder(t *testing.T) {
+func TestRequeueOrder(t *testing.T) {
 	t.Parallel()
 	endings := map[string]func(getter *session){
 		"nack":              func(getter *session) { getter.requeue(getter.ch.Nack, 4, 1, 3) },

@@ -19,7 +19,7 @@ func (s *session) autoQueue() string {
 }
 
 // An auto-delete queue is not deleted before it had a consumer, and is when the last one went, at once.
-func TestC12AutoDeleteQueue(t *testing.T) {
+func TestAutoDeleteQueue(t *testing.T) {
 	t.Parallel()
 	endings := map[string]func(c *consumer) error{
 		"cancel":     func(c *consumer) error { return c.ch.Cancel(c.tag, false) },
@@ -48,7 +48,7 @@ func TestC12AutoDeleteQueue(t *testing.T) {
 }
 
 // With the queue go its bindings, and with the last binding an auto-delete exchange.
-func TestC12AutoDeleteExchangeFollows(t *testing.T) {
+func TestAutoDeleteExchangeFollows(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	q, exchange := s.autoQueue(), freshName(t)
@@ -63,7 +63,7 @@ func TestC12AutoDeleteExchangeFollows(t *testing.T) {
 
 // One connection, whose consumer is the queue's last, drops while another declares, binds and consumes. If declare-ok still counts the
 // consumer of the first, the deletion is to come and may take the queue away; if not, nothing may.
-func TestC12AutoDeleteRacesWithDeclare(t *testing.T) {
+func TestAutoDeleteRacesWithDeclare(t *testing.T) {
 	t.Parallel()
 	q, exchange := freshQueue(t), freshName(t)
 	next := dial(t)
@@ -108,7 +108,7 @@ func settleDown(s *session, queue, exchange string) (consumers int, err error) {
 }
 
 // A consumer is told that its queue is gone if its client can understand that. Its channel goes on, and so do its deliveries.
-func TestC13ConsumerCancelNotify(t *testing.T) {
+func TestConsumerCancelNotify(t *testing.T) {
 	t.Parallel()
 	able := tunedWire(t, offer(), "consumer_cancel_notify")
 	unable := tunedWire(t, offer())

@@ -12,7 +12,7 @@ import (
 
 // What counts for heartbeats is the tune-ok. The broker under test proposes 1 s: a silent client that agrees is sent heartbeats and
 // then dropped, one that wants none is neither, for more than three times as long.
-func TestC05HeartbeatZero(t *testing.T) {
+func TestHeartbeatZero(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "heartbeat.conf")
 	if err := os.WriteFile(config, []byte("heartbeat = 1\n"), 0o600); err != nil {
@@ -33,7 +33,7 @@ func TestC05HeartbeatZero(t *testing.T) {
 }
 
 // A client may agree on less than the proposal.
-func TestC05HeartbeatBelowTheProposal(t *testing.T) {
+func TestHeartbeatBelowTheProposal(t *testing.T) {
 	t.Parallel()
 	if lived := silent(t, shared); lived < 1500*time.Millisecond || lived > 10*time.Second {
 		t.Errorf("a silent client with heartbeat 1 was dropped after %v, want 2 to 3 s", lived)
@@ -72,7 +72,7 @@ func silent(t *testing.T, b *broker) time.Duration {
 	}
 }
 
-func TestC06ChannelNumbers(t *testing.T) {
+func TestChannelNumbers(t *testing.T) {
 	t.Parallel()
 	two := offer()
 	two.ChannelMax = 2
@@ -113,7 +113,7 @@ func TestC06ChannelNumbers(t *testing.T) {
 }
 
 // After close-ok a number is free at once, whoever closed the channel.
-func TestC06NumberIsFreeAfterCloseOk(t *testing.T) {
+func TestNumberIsFreeAfterCloseOk(t *testing.T) {
 	t.Parallel()
 	one := offer()
 	one.ChannelMax = 1

@@ -10,7 +10,7 @@ import (
 )
 
 // An argument of another integer width is the same argument; of another kind or value it is not. The queue stays as it was.
-func TestC09RedeclareWithOtherTypes(t *testing.T) {
+func TestRedeclareWithOtherTypes(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	w.open(2)
@@ -42,7 +42,7 @@ func TestC09RedeclareWithOtherTypes(t *testing.T) {
 }
 
 // What an argument cannot mean is refused when the queue is declared first, and no queue is made.
-func TestC09InvalidArguments(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
@@ -79,7 +79,7 @@ func TestC09InvalidArguments(t *testing.T) {
 }
 
 // Each declare with an empty name makes another queue, which its owner can find again by its name but never redeclare.
-func TestC11ServerNames(t *testing.T) {
+func TestServerNames(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	one, other := exclusiveQueue(s.ch), exclusiveQueue(s.ch)
@@ -105,7 +105,7 @@ func TestC11ServerNames(t *testing.T) {
 }
 
 // An empty queue name means the queue that the channel declared last.
-func TestC11EmptyName(t *testing.T) {
+func TestEmptyName(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	exchange := freshName(t)
@@ -134,7 +134,7 @@ func TestC11EmptyName(t *testing.T) {
 }
 
 // A channel that has declared nothing has no queue that an empty name could mean.
-func TestC11EmptyNameWithoutADeclare(t *testing.T) {
+func TestEmptyNameWithoutADeclare(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	for _, m := range []amqp.Method{&amqp.BasicGet{}, &amqp.BasicConsume{}, &amqp.QueuePurge{}, &amqp.QueueDelete{}, &amqp.QueueBind{Exchange: "amq.fanout"}} {

@@ -8,7 +8,7 @@ import (
 )
 
 // Another connection is refused with 405, before anything else about the declare is looked at; it may publish.
-func TestC10ExclusiveQueueOfAnother(t *testing.T) {
+func TestExclusiveQueueOfAnother(t *testing.T) {
 	t.Parallel()
 	owner, other := dial(t), dial(t)
 	q := freshName(t)
@@ -45,7 +45,7 @@ func TestC10ExclusiveQueueOfAnother(t *testing.T) {
 }
 
 // However the owner goes, the first redeclare by the next connection succeeds, and finds a new queue.
-func TestC10RedeclareAfterTheOwner(t *testing.T) {
+func TestRedeclareAfterTheOwner(t *testing.T) {
 	t.Parallel()
 	endings := map[string]func(s *session, tcp *net.TCPConn) error{
 		"close": func(s *session, _ *net.TCPConn) error { return s.conn.Close() },
@@ -92,7 +92,7 @@ func dialTCP(t *testing.T) (*session, *net.TCPConn) {
 }
 
 // An exclusive consumer has its queue alone. The queue is free again when the consumer is cancelled or gone.
-func TestC10ExclusiveConsumer(t *testing.T) {
+func TestExclusiveConsumer(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	q := s.queue(nil)

@@ -11,7 +11,7 @@ import (
 )
 
 // A body frame carries at most the frame-max of the connection that it goes to, less 8, whatever that of the publisher was.
-func TestC01BodiesAroundFrameMax(t *testing.T) {
+func TestBodiesAroundFrameMax(t *testing.T) {
 	t.Parallel()
 	publisher := dialWire(t)
 	q := publisher.queue(1)
@@ -37,7 +37,7 @@ func TestC01BodiesAroundFrameMax(t *testing.T) {
 
 // A frame is too long when its payload alone is longer than frame-max; up to that the broker is lenient, as clients count the 8 octets
 // around the payload differently.
-func TestC01FrameAboveFrameMax(t *testing.T) {
+func TestFrameAboveFrameMax(t *testing.T) {
 	t.Parallel()
 	for _, frameMax := range []uint32{4096, 131072} {
 		tune := offer()
@@ -62,7 +62,7 @@ func oneFrameMessage(queue string, size int) []byte {
 }
 
 // A message of size 0 is complete at its content header: confirmed, delivered, counted and redelivered like any other.
-func TestC02EmptyBody(t *testing.T) {
+func TestEmptyBody(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	w.open(2)
@@ -86,7 +86,7 @@ func TestC02EmptyBody(t *testing.T) {
 	w.delivery(2, "")
 }
 
-func TestC02BodyFrameAfterAnEmptyHeader(t *testing.T) {
+func TestBodyFrameAfterAnEmptyHeader(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	empty := w.message(1, amqp.BasicPublish{RoutingKey: []byte(freshName(t))}, amqp.Properties{}, nil)
@@ -95,7 +95,7 @@ func TestC02BodyFrameAfterAnEmptyHeader(t *testing.T) {
 }
 
 // A damaged frame ends its connection and no other, takes no effect, and cannot make the broker set aside what it announces.
-func TestC03DamagedFrame(t *testing.T) {
+func TestDamagedFrame(t *testing.T) {
 	t.Parallel()
 	bystander := dialWire(t)
 	q := freshName(t)
@@ -125,7 +125,7 @@ func TestC03DamagedFrame(t *testing.T) {
 }
 
 // Old clients ask for 4096; less than that, more than was offered, or no limit at all is refused.
-func TestC04FrameMaxOfTuneOk(t *testing.T) {
+func TestFrameMaxOfTuneOk(t *testing.T) {
 	t.Parallel()
 	tune := offer()
 	tune.FrameMax = 4096
@@ -143,7 +143,7 @@ func TestC04FrameMaxOfTuneOk(t *testing.T) {
 }
 
 // Content headers cannot be split: one that is larger than the receiver's frame-max comes whole, one above the sender's is too large.
-func TestC04HeaderLargerThanAFrame(t *testing.T) {
+func TestHeaderLargerThanAFrame(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	q := w.queue(1)
@@ -168,7 +168,7 @@ func withHeader(size int) amqp.Properties {
 }
 
 // A method amid the frames of a message ends the connection; frames of another channel there are legal.
-func TestC07MethodInTheMiddleOfAMessage(t *testing.T) {
+func TestMethodInTheMiddleOfAMessage(t *testing.T) {
 	t.Parallel()
 	w := dialWire(t)
 	w.open(2)

@@ -95,7 +95,7 @@ func (f *footing) connect() *wire {
 	return w
 }
 
-func TestC26IdleConnections(t *testing.T) {
+func TestIdleConnections(t *testing.T) {
 	t.Parallel()
 	const connections = 5000
 	f := standOn(t)
@@ -113,7 +113,7 @@ func TestC26IdleConnections(t *testing.T) {
 	f.wantBack(growth)
 }
 
-func TestC26IdleChannels(t *testing.T) {
+func TestIdleChannels(t *testing.T) {
 	t.Parallel()
 	const connections, channels = 10, 2000
 	f := standOn(t)
@@ -141,7 +141,7 @@ func TestC26IdleChannels(t *testing.T) {
 	f.wantBack(growth)
 }
 
-func TestC26EmptyQueues(t *testing.T) {
+func TestEmptyQueues(t *testing.T) {
 	t.Parallel()
 	const queues, batch = 50_000, 1000
 	f := standOn(t)

@@ -15,7 +15,7 @@ func (w *wire) request(channel uint16, queue string) {
 	w.write(w.message(channel, amqp.BasicPublish{RoutingKey: []byte(queue)}, amqp.Properties{Flags: amqp.FlagReplyTo, ReplyTo: replyTo}, []byte("ping")))
 }
 
-func TestC21DirectReplyToErrors(t *testing.T) {
+func TestDirectReplyToErrors(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
@@ -45,7 +45,7 @@ func TestC21DirectReplyToErrors(t *testing.T) {
 }
 
 // The request carries a name by which anyone can answer, through the default exchange, as long as the requester is there.
-func TestC21DirectReplyTo(t *testing.T) {
+func TestDirectReplyTo(t *testing.T) {
 	t.Parallel()
 	requester, server := dialWire(t), dialWire(t)
 	q := server.queue(1)

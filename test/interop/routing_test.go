@@ -40,7 +40,7 @@ func (s *session) drain(queue string) []string {
 }
 
 // Words are what stands between dots and may be empty; the empty key has no word.
-func TestC19TopicPatterns(t *testing.T) {
+func TestTopicPatterns(t *testing.T) {
 	t.Parallel()
 	keys := []string{"", "a", "a.b", "a.b.c", "a..b", "a.", ".", "a.x.b", "a.b.c.d"}
 	cases := map[string][]string{
@@ -81,7 +81,7 @@ func TestC19TopicPatterns(t *testing.T) {
 	}
 }
 
-func TestC19HeadersMatching(t *testing.T) {
+func TestHeadersMatching(t *testing.T) {
 	t.Parallel()
 	message := amqp091.Table{"n": int64(1), "s": "1", "x-h": "x", "void": nil, "list": []any{int32(1)}}
 	cases := []struct {
@@ -129,7 +129,7 @@ func TestC19HeadersMatching(t *testing.T) {
 
 // The first consumer alone is served. When it dies the next gets what it held, first, in order and redelivered, while messages keep
 // coming; the one after it gets nothing until its turn.
-func TestC20SingleActiveConsumerFailsOver(t *testing.T) {
+func TestSingleActiveConsumerFailsOver(t *testing.T) {
 	t.Parallel()
 	s := dial(t)
 	for range 20 {

@@ -84,6 +84,16 @@ func isNumber(v any) bool {
 	return err == nil || v == nil
 }
 
+// objectsIn are the objects of a list.
+func objectsIn(list []any) (all []ctl.Object) {
+	for _, v := range list {
+		if o, ok := v.(map[string]any); ok {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 // properties is a table of an object's fields by name; what is empty is left out.
 func properties(fields ctl.Object) *ctl.Table {
 	t := new(ctl.Table)

@@ -31,12 +31,20 @@ func (s *session) onQueue(use, short string, run func(cmd *cobra.Command, path s
 			if err != nil {
 				return err
 			}
-			return run(cmd, ctl.Path("queues", s.vhost, name))
+			return s.noQueue(run(cmd, ctl.Path("queues", s.vhost, name)), name)
 		},
 		ValidArgsFunction: s.completeFirst(s.queueNames),
 	}
 	cmd.Flags().StringVar(&queue, "queue", "", "the queue")
 	return cmd
+}
+
+// noQueue makes of an answer that a queue is not there one that says which.
+func (s *session) noQueue(err error, name string) error {
+	if !ctl.IsMissing(err) || strings.Contains(err.Error(), "exchange") {
+		return err
+	}
+	return &ctl.Refusal{Status: http.StatusNotFound, Reason: "there is no queue '" + name + "' in virtual host '" + s.vhost + "'"}
 }
 
 // listed asks for a list and prints it.
@@ -62,13 +70,7 @@ func (s *session) listed(cmd *cobra.Command, path string, columns []column) erro
 // page prints one page of messages, and how to go on.
 func (s *session) page(cmd *cobra.Command, page ctl.Object, columns []column) error {
 	messages, _ := page["messages"].([]any)
-	var list []ctl.Object
-	for _, m := range messages {
-		if o, ok := m.(map[string]any); ok {
-			list = append(list, o)
-		}
-	}
-	if err := s.print(cmd.OutOrStdout(), tableOf(list, columns)); err != nil {
+	if err := s.print(cmd.OutOrStdout(), tableOf(objectsIn(messages), columns)); err != nil {
 		return err
 	}
 	if cursor := page.Text("cursor"); cursor != "" {
@@ -120,7 +122,8 @@ func (s *session) peekAt(cmd *cobra.Command, path string, o *peekOptions, column
 
 // peekColumns are what a terminal has room for of a message that is ready.
 var peekColumns = []column{{"message", "message"}, {"(age)", "published|since"}, {"exchange", "exchange"}, {"routing key", "routing_key"},
-	{"(redelivered)", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
+	{"(died in)", "properties.headers.x-first-death-queue"}, {"(of)", "properties.headers.x-first-death-reason"}, {"(redelivered)", "redelivered"},
+	{"properties", "properties"}, {"payload", "payload"}}
 
 func (s *session) peekCommand() *cobra.Command {
 	var o peekOptions

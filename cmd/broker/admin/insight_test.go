@@ -62,7 +62,7 @@ func TestActs(t *testing.T) {
 		{"explain quiet", "GET /queues/%2F/quiet/policy", "no policy fits queue 'quiet'\n", 0},
 		{"declare shovel s --source-queue a --destination-queue b --destination-uri amqps://far --prefetch 10 --delete-after queue-length",
 			`PUT /parameters/shovel/%2F/s {"value":{"dest-queue":"b","dest-uri":"amqps://far","src-delete-after":"queue-length","src-prefetch-count":10,"src-queue":"a","src-uri":"amqp://"}}`, "shovel 's' created\n", 0},
-		{"declare shovel t --delete-after 5", `PUT /parameters/shovel/%2F/t {"value":{"dest-uri":"amqp://","src-delete-after":5,"src-uri":"amqp://"}}`, "shovel 't' is there\n", 0},
+		{"declare shovel t --delete-after 5", `PUT /parameters/shovel/%2F/t {"value":{"dest-uri":"amqp://","src-delete-after":5,"src-uri":"amqp://"}}`, "shovel 't' is set\n", 0},
 		{"delete shovel s -V v", "DELETE /parameters/shovel/v/s", "shovel 's' deleted\n", 0},
 		{"restart shovel s", "DELETE /shovels/vhost/%2F/s/restart", "shovel 's' connects anew\n", 0},
 		{"restart shovel none", "DELETE /shovels/vhost/%2F/none/restart", "error: there is no shovel 'none' in virtual host '/'\n", 65},

@@ -20,9 +20,11 @@ func (s *session) publishCommand() *cobra.Command {
 		{name: "properties", key: "properties", help: `properties, {"delivery_mode": 2, "headers": {}}`, kind: object, fallback: "{}"},
 	}
 	cmd := &cobra.Command{
-		Use: "message", Aliases: []string{"messages"}, Short: "Publish one message", Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := v.check(fields); err != nil {
+		Use: "message [ROUTING-KEY] [PAYLOAD]", Aliases: []string{"messages"}, Short: "Publish one message", Args: usage(cobra.MaximumNArgs(2)),
+		Example: "  broker ctl publish message jobs hello\n  broker ctl publish message order.created - --exchange orders --properties '{\"content_type\": \"application/json\"}' < order.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v.take(args, "routing-key", "payload")
+			if err := v.check(cmd.Flags(), fields); err != nil {
 				return err
 			}
 			return s.publish(cmd, v, fields[4])
@@ -80,7 +82,7 @@ func (s *session) getCommand() *cobra.Command {
 			body := map[string]any{"count": count, "ackmode": mode, "encoding": "auto"}
 			raw, _, err := s.call(cmd.Context(), http.MethodPost, ctl.Path("queues", s.vhost, name, "get"), body)
 			if err != nil {
-				return err
+				return s.noQueue(err, name)
 			}
 			return s.printMessages(cmd, raw, messageColumns)
 		},
@@ -124,7 +126,7 @@ func (s *session) purgeCommand() *cobra.Command {
 				return err
 			}
 			if err := s.remove(cmd.Context(), ctl.Path("queues", s.vhost, name, "contents"), false); err != nil {
-				return err
+				return s.noQueue(err, name)
 			}
 			return s.say(cmd, "queue '%s' is purged", name)
 		},
@@ -134,43 +136,34 @@ func (s *session) purgeCommand() *cobra.Command {
 }
 
 func (s *session) closeCommand() *cobra.Command {
-	name, user := "", ""
-	one := &cobra.Command{
-		Use: "connection [NAME]", Aliases: []string{"connections"}, Short: "Close a connection by its name", Args: usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: s.completeFirst(func(cmd *cobra.Command) []string { return s.fieldOfAll(cmd, "/connections", "name") }),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				name = args[0]
-			}
-			if name == "" {
-				return &ctl.UsageError{Text: "the connection's name is missing; see broker ctl list connections"}
-			}
-			if err := s.remove(cmd.Context(), ctl.Path("connections", name), false); err != nil {
-				return err
-			}
-			return s.say(cmd, "connection '%s' is closed", name)
-		},
-	}
-	one.Flags().StringVar(&name, "name", "", "the connection")
-	all := &cobra.Command{
-		Use: "user_connections [USER]", Aliases: []string{"user-connections"}, Short: "Close all connections of a user", Args: usage(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: s.completeFirst(func(cmd *cobra.Command) []string { return s.fieldOfAll(cmd, "/users", "name") }),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				user = args[0]
-			}
-			if user == "" {
-				return &ctl.UsageError{Text: "the user is missing"}
-			}
-			if err := s.remove(cmd.Context(), ctl.Path("connections", "username", user), false); err != nil {
-				return err
-			}
-			return s.say(cmd, "the connections of '%s' are closed", user)
-		},
-	}
-	all.Flags().StringVar(&user, "username", "", "the user")
-	cmd := group("close", "Close connections", one, all)
+	cmd := group("close", "Close connections",
+		s.closing(&cobra.Command{Use: "connection [NAME]", Aliases: []string{"connections"}, Short: "Close a connection by its name"},
+			"name", "the connection's name is missing; see broker ctl list connections", "/connections", func(name string) string { return ctl.Path("connections", name) },
+			"connection '%s' is closed"),
+		s.closing(&cobra.Command{Use: "user_connections [USER]", Aliases: []string{"user-connections"}, Short: "Close all connections of a user"},
+			"username", "the user is missing", "/users", func(user string) string { return ctl.Path("connections", "username", user) },
+			"the connections of '%s' are closed"))
 	cmd.PersistentFlags().StringVar(&s.target.Reason, "reason", "Closed via broker ctl", "what clients and the log are told")
+	return cmd
+}
+
+// closing completes a command that closes what an argument, or a flag, names. The shell completes it with the names in a list of the API.
+func (s *session) closing(cmd *cobra.Command, flag, missing, list string, path func(name string) string, done string) *cobra.Command {
+	name := cmd.Flags().String(flag, "", "instead of the argument")
+	cmd.Args = usage(cobra.MaximumNArgs(1))
+	cmd.ValidArgsFunction = s.completeFirst(func(cmd *cobra.Command) []string { return s.fieldOfAll(cmd, list, "name") })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			*name = args[0]
+		}
+		if *name == "" {
+			return &ctl.UsageError{Text: missing}
+		}
+		if err := s.remove(cmd.Context(), path(*name), false); err != nil {
+			return err
+		}
+		return s.say(cmd, done, *name)
+	}
 	return cmd
 }
 

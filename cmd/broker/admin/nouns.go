@@ -3,7 +3,7 @@ package admin
 // nouns are all kinds of objects.
 var nouns = []noun{
 	{
-		name: "queue", plural: "queues", short: "queues",
+		name: "queue", plural: "queues", short: "queues", fixed: true,
 		list: "/queues/{vhost}", item: "/queues/{vhost}/{name}",
 		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"ready", "messages_ready"}, {"unacked", "messages_unacknowledged"},
 			{"consumers", "consumers"}, {"(policy)", "policy"}, {"(delayed)", "messages_delayed|some"}, {"(state)", "state"}},
@@ -18,7 +18,7 @@ var nouns = []noun{
 		complete: typeToArgument,
 	},
 	{
-		name: "exchange", plural: "exchanges", short: "exchanges",
+		name: "exchange", plural: "exchanges", short: "exchanges", fixed: true,
 		list: "/exchanges/{vhost}", item: "/exchanges/{vhost}/{name}",
 		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"durable", "durable"}, {"auto-delete", "auto_delete"},
 			{"(internal)", "internal"}, {"(policy)", "policy"}},

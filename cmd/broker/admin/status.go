@@ -135,14 +135,20 @@ func (s *session) check(cmd *cobra.Command, well string, parts ...string) error 
 	return s.say(cmd, "%s", well)
 }
 
-// unhealthy adds the alarms to a check's reason, which only says that there are some.
+// unhealthy adds to a check's reason which alarms there are, or which port or protocol nobody listens for.
 func unhealthy(err error) error {
 	refused, ok := err.(*ctl.Refusal)
 	if !ok {
 		return err
 	}
-	var answer struct{ Alarms []ctl.Object }
+	var answer struct {
+		Alarms  []ctl.Object
+		Missing any
+	}
 	if ctl.Decode(refused.Body, &answer) == nil {
+		if answer.Missing != nil {
+			refused.Reason += ": " + ctl.Text(answer.Missing)
+		}
 		for _, a := range answer.Alarms {
 			refused.Reason += ": " + a.Text("resource") + " on " + a.Text("node")
 		}

@@ -76,12 +76,12 @@ func (s *session) verb(use, short string, has func(*noun) bool, fields func(*nou
 		v := values{}
 		identity := n.identity()
 		cmd := &cobra.Command{
-			Use: n.name + arguments(identity), Aliases: names(n.name, n.plural), Short: short + ": " + n.name, Args: usage(cobra.MaximumNArgs(len(identity))),
+			Use: n.name + arguments(identity), Aliases: names(n.name, n.plural), Short: strings.ToUpper(use[:1]) + use[1:] + " " + strings.ReplaceAll(n.name, "_", " "), Args: usage(cobra.MaximumNArgs(len(identity))),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				for i, arg := range args {
 					*v[identity[i].name] = arg
 				}
-				if err := v.check(identity); err != nil {
+				if err := v.check(cmd.Flags(), identity); err != nil {
 					return err
 				}
 				return run(cmd, n, v)
@@ -114,13 +114,18 @@ func (s *session) show(cmd *cobra.Command, n *noun, v values) error {
 	var found any
 	raw, err := s.get(cmd.Context(), v.expand(n.item, s.vhost), &found)
 	if err != nil {
-		return err
+		return s.lacks(err, n, v)
 	}
-	fields, isObject := found.(map[string]any)
-	if s.json || !isObject {
+	if s.json {
 		return printJSON(cmd.OutOrStdout(), raw)
 	}
-	return s.print(cmd.OutOrStdout(), properties(fields))
+	switch found := found.(type) {
+	case map[string]any:
+		return s.print(cmd.OutOrStdout(), properties(found))
+	case []any: // one for each exchange, as topic permissions are
+		return s.print(cmd.OutOrStdout(), tableOf(objectsIn(found), n.columns))
+	}
+	return printJSON(cmd.OutOrStdout(), raw)
 }
 
 func (s *session) declareCommand() *cobra.Command {
@@ -131,21 +136,42 @@ func (s *session) declareCommand() *cobra.Command {
 }
 
 func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
-	if err := v.check(n.fields); err != nil {
+	if err := v.check(cmd.Flags(), n.fields); err != nil {
 		return err
 	}
 	body, err := n.body(v)
 	if err != nil {
 		return err
 	}
+	if n.keep != nil {
+		if err := n.keep(s, cmd, v, body); err != nil {
+			return err
+		}
+	}
 	_, created, err := s.call(cmd.Context(), http.MethodPut, v.expand(n.item, s.vhost), body)
 	if err != nil {
 		return err
 	}
-	if created {
-		return s.say(cmd, "%s %s created", n.name, v.title(n))
+	done := "is set"
+	switch {
+	case created:
+		done = "created"
+	case n.fixed:
+		done = "is there"
 	}
-	return s.say(cmd, "%s %s is there", n.name, v.title(n))
+	return s.say(cmd, "%s %s %s", n.name, v.title(n), done)
+}
+
+// lacks makes of an answer that something is not there one that says what.
+func (s *session) lacks(err error, n *noun, v values) error {
+	if !ctl.IsMissing(err) {
+		return err
+	}
+	where := ""
+	if strings.Contains(n.item, "{vhost}") {
+		where = " in virtual host '" + s.vhost + "'"
+	}
+	return &ctl.Refusal{Status: http.StatusNotFound, Reason: "there is no " + strings.ReplaceAll(n.name, "_", " ") + " " + v.title(n) + where}
 }
 
 // title is what an object is called in messages.
@@ -177,7 +203,7 @@ func (s *session) delete(cmd *cobra.Command, n *noun, v values) error {
 		path += "?" + query.Encode()
 	}
 	if err := s.remove(cmd.Context(), path, *v["idempotently"] == "true"); err != nil {
-		return err
+		return s.lacks(err, n, v)
 	}
 	return s.say(cmd, "%s %s deleted", n.name, v.title(n))
 }

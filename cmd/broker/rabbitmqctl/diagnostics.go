@@ -57,6 +57,16 @@ var diagnosticVerbs = []verb{
 		}
 		return s.say("%s", strings.TrimSuffix(listenerLines(overview), "\n"))
 	}},
+	{name: "erlang_version", run: func(s *session, _ []string) error {
+		_, node, err := s.overviewAndNode()
+		if err != nil {
+			return err
+		}
+		return s.say("%s", node.Text("erlang_version"))
+	}},
+	{name: "list_node_auth_attempt_stats", doing: "Listing authentication attempts", run: authAttempts},
+	{name: "log_location", run: func(s *session, _ []string) error { return s.say("<stdout>") }},
+	{name: "tls_versions", doing: "Listing TLS versions", run: func(s *session, _ []string) error { return s.say("tlsv1.3\ntlsv1.2") }},
 	{name: "server_version", doing: "Asking for the version", run: version},
 	{name: "memory_breakdown", doing: "Reporting memory breakdown", options: []option{{"unit", "", "taken for compatibility"}}, run: memoryBreakdown},
 	{name: "os_env", doing: "Environment", run: nothing},
@@ -159,4 +169,17 @@ func memoryBreakdown(s *session, _ []string) error {
 		out.rows = append(out.rows, []any{part, parts[part]})
 	}
 	return s.print(&out)
+}
+
+// authAttempts lists how many logins there were by protocol.
+func authAttempts(s *session, _ []string) error {
+	name, err := s.nodeName()
+	if err != nil {
+		return err
+	}
+	var found []ctl.Object
+	if err := s.get(ctl.Path("auth", "attempts", name), &found); err != nil {
+		return err
+	}
+	return s.print(tabled(found, "protocol", "auth_attempts", "auth_attempts_failed", "auth_attempts_succeeded"))
 }

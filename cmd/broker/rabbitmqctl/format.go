@@ -16,10 +16,23 @@ type columnsAndRows struct {
 	rows    [][]any
 }
 
+// tabled has a row for each object, with the values of the columns as they are called in it.
+func tabled(objects []ctl.Object, columns ...string) *columnsAndRows {
+	out := &columnsAndRows{columns: columns}
+	for _, o := range objects {
+		row := make([]any, len(columns))
+		for i, name := range columns {
+			row[i] = o.At(name)
+		}
+		out.rows = append(out.rows, row)
+	}
+	return out
+}
+
 // print prints a list in the form that is asked for.
 func (s *session) print(l *columnsAndRows) error {
 	out := s.cmd.OutOrStdout()
-	headers := !s.silent && !s.noTableHeaders
+	headers := !s.silent && !s.noTableHeaders && len(l.rows) > 0 // RabbitMQ's tool prints them before the first row
 	switch s.formatter {
 	case "", "table":
 		return l.table(out, headers)
@@ -62,7 +75,23 @@ func cell(v any) string {
 	case string:
 		return strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`).Replace(v)
 	}
+	if texts, ok := textsOf(v); ok {
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
 	return string(appendTerm(nil, v))
+}
+
+// textsOf are the items of a list of texts, which stand without quotes.
+func textsOf(v any) (texts []string, ok bool) {
+	list, ok := v.([]any)
+	for _, item := range list {
+		text, isText := item.(string)
+		if !isText {
+			return nil, false
+		}
+		texts = append(texts, text)
+	}
+	return texts, ok
 }
 
 // pretty has lines around its cells.

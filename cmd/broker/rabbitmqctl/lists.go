@@ -1,6 +1,7 @@
 package rabbitmqctl
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -18,6 +19,7 @@ type list struct {
 	fixed   bool               // it takes no columns
 	args    string             // of a fixed one
 	fields  map[string]string  // columns that the API calls otherwise
+	texts   []string           // columns that are JSON as a text
 	shape   func(o ctl.Object) // completes an object; nil: as it is
 }
 
@@ -44,7 +46,7 @@ func at(parts ...string) func(*session, []string) string {
 }
 
 var lists = []list{
-	{verb: "list_queues", doing: "Listing queues for vhost {vhost}", path: inVHost("queues"), columns: []string{"name", "messages"},
+	{verb: "list_queues", doing: "Timeout: {timeout} seconds ...\nListing queues for vhost {vhost}", path: inVHost("queues"), columns: []string{"name", "messages"},
 		shape: func(o ctl.Object) { o["pid"] = pid(o.Text("node"), o.Text("name")) }},
 	{verb: "list_exchanges", doing: "Listing exchanges for vhost {vhost}", path: inVHost("exchanges"), columns: []string{"name", "type"}},
 	{verb: "list_bindings", doing: "Listing bindings for vhost {vhost}", path: inVHost("bindings"),
@@ -76,15 +78,15 @@ var lists = []list{
 	{verb: "list_user_topic_permissions", doing: "Listing topic permissions for user {0}", columns: []string{"vhost", "exchange", "write", "read"}, fixed: true, args: "<user>",
 		path: func(_ *session, args []string) string { return ctl.Path("users", args[0], "topic-permissions") }},
 	{verb: "list_policies", doing: "Listing policies for vhost {vhost}", path: inVHost("policies"),
-		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true},
+		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true, texts: []string{"definition"}},
 	{verb: "list_operator_policies", doing: "Listing operator policy overrides for vhost {vhost}", path: inVHost("operator-policies"),
-		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true},
-	{verb: "list_parameters", doing: "Listing runtime parameters for vhost {vhost}", path: at("parameters"), columns: []string{"component", "name", "value"}, fixed: true},
-	{verb: "list_global_parameters", doing: "Listing global runtime parameters", path: at("global-parameters"), columns: []string{"name", "value"}, fixed: true},
+		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true, texts: []string{"definition"}},
+	{verb: "list_parameters", doing: "Listing runtime parameters for vhost {vhost}", path: at("parameters"), columns: []string{"component", "name", "value"}, fixed: true, texts: []string{"value"}},
+	{verb: "list_global_parameters", doing: "Listing global runtime parameters", path: at("global-parameters"), columns: []string{"name", "value"}, fixed: true, texts: []string{"value"}},
 	{verb: "list_vhost_limits", doing: "Listing limits for vhost {vhost}", path: inVHost("vhost-limits"), columns: []string{"vhost", "limits"}, fixed: true,
-		fields: map[string]string{"limits": "value"}},
+		fields: map[string]string{"limits": "value"}, texts: []string{"limits"}},
 	{verb: "list_user_limits", doing: "Listing limits of users", path: at("user-limits"), columns: []string{"user", "limits"}, fixed: true,
-		fields: map[string]string{"limits": "value"}},
+		fields: map[string]string{"limits": "value"}, texts: []string{"limits"}},
 	{verb: "list_feature_flags", doing: "Listing feature flags", path: at("feature-flags"), columns: []string{"name", "state"}},
 	{verb: "list_deprecated_features", doing: "Listing deprecated features", path: at("deprecated-features"), columns: []string{"name", "state"}},
 }
@@ -104,6 +106,9 @@ func (l *list) run(s *session, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := l.known(columns, objects); err != nil {
+		return err
+	}
 	out := columnsAndRows{columns: columns}
 	for _, o := range objects {
 		if l.verb == "list_parameters" && o.Text("vhost") != s.vhost {
@@ -115,10 +120,46 @@ func (l *list) run(s *session, args []string) error {
 		row := make([]any, len(columns))
 		for i, name := range columns {
 			row[i] = o.At(or(l.fields[name], name))
+			if slices.Contains(l.texts, name) {
+				text, err := json.Marshal(row[i])
+				if err != nil {
+					return err
+				}
+				row[i] = string(text)
+			}
 		}
 		out.rows = append(out.rows, row)
 	}
 	return s.print(&out)
+}
+
+// absentKeys are columns that RabbitMQ has and that objects here lack, always or at times.
+var absentKeys = strings.Fields(`policy operator_policy effective_policy_definition pid owner_pid exclusive_consumer_pid exclusive_consumer_tag slave_pids synchronised_slave_pids
+	leader members online messages_ready_ram messages_unacknowledged_ram messages_ram messages_persistent message_bytes_ram message_bytes_persistent
+	head_message_timestamp disk_reads disk_writes consumer_utilisation consumer_capacity single_active_consumer_tag mirror_pids
+	peer_cert_subject peer_cert_issuer peer_cert_validity ssl_protocol ssl_key_exchange ssl_cipher ssl_hash last_blocked_by last_blocked_age ssl_login_name
+	channel_pid connection source_kind user_who_performed_action client_flow reductions garbage_collection transactional open_files internal_owner`)
+
+// known refuses columns that nothing has. Where nothing is listed it can't be told.
+func (l *list) known(columns []string, objects []ctl.Object) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	var unknown []string
+	for _, name := range columns {
+		field := or(l.fields[name], name)
+		has := func(o ctl.Object) bool {
+			_, own := o[field]
+			return own || o.At(field) != nil
+		}
+		if !slices.Contains(absentKeys, name) && !slices.ContainsFunc(objects, has) {
+			unknown = append(unknown, name)
+		}
+	}
+	if len(unknown) > 0 {
+		return &failure{"Error (argument validation): Info key(s) " + strings.Join(unknown, ",") + " are not supported", ctl.ExitUsage}
+	}
+	return nil
 }
 
 // objects asks for what is to be listed.

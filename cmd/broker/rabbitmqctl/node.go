@@ -28,12 +28,13 @@ var nodeVerbs = []verb{
 	{name: "await_online_nodes", args: "<count>", doing: "Waiting for {0} nodes", run: await},
 	{name: "set_vm_memory_high_watermark", args: "<fraction> [bytes]", doing: "Setting memory threshold to {0}", run: setMemoryWatermark},
 	{name: "set_disk_free_limit", args: "<bytes> [fraction]", doing: "Setting disk free limit to {0}", run: setDiskLimit},
-	{name: "set_log_level", args: "<level>", doing: `Setting log level to "{0}"`, run: func(s *session, args []string) error {
-		return s.put("/leveret/log-level", map[string]any{"level": args[0]})
+	{name: "set_log_level", args: "<level> [level]", doing: `Setting log level to "{0}"`, run: func(s *session, args []string) error {
+		return s.put("/leveret/log-level", map[string]any{"level": args[len(args)-1]}) // a category may stand before it
 	}},
 	{name: "force_gc", doing: "Collecting garbage", run: func(s *session, _ []string) error { return s.post("/leveret/collect-garbage", nil) }},
 	{name: "rotate_logs", doing: "Rotating logs", run: nothing},
 	{name: "enable_feature_flag", args: "<flag>", doing: "Enabling feature flag {0}", run: nothing},
+	{name: "reset", run: alone}, {name: "force_reset", run: alone}, {name: "join_cluster", args: "<node>", run: alone}, {name: "forget_cluster_node", args: "<node>", run: alone},
 	{name: "eval", args: "<expression>", run: eval},
 }
 

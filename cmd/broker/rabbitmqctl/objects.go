@@ -56,6 +56,12 @@ var vhostVerbs = []verb{
 			}
 			return s.putVHost(args[0])
 		}},
+	{name: "set_vhost_tags", args: "<vhost> [tag] [...]", doing: `Setting tags for vhost "{0}"`, run: func(s *session, args []string) error {
+		if err := s.get(ctl.Path("vhosts", args[0]), nil); err != nil {
+			return err
+		}
+		return s.put(ctl.Path("vhosts", args[0]), map[string]any{"tags": strings.Join(args[1:], ",")})
+	}},
 	{name: "delete_vhost", args: "<vhost>", doing: `Deleting vhost "{0}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("vhosts", args[0])) }},
 	{name: "restart_vhost", doing: `Restarting vhost "{vhost}"`, run: func(s *session, _ []string) error { return s.get(ctl.Path("vhosts", s.vhost), nil) }},
 	{name: "set_vhost_limits", args: "<limits>", doing: `Setting vhost limits to "{0}" for vhost "{vhost}"`, run: func(s *session, args []string) error {
@@ -92,24 +98,24 @@ func (s *session) putVHost(name string) error {
 var policyOptions = []option{{"priority", "0", "of those that fit, the highest applies"}, {"apply-to", "all", "all, queues, classic_queues, quorum_queues, streams or exchanges"}}
 
 var ruleVerbs = []verb{
-	{name: "set_policy", args: "<name> <pattern> <definition>", doing: `Setting policy "{0}" for pattern "{1}" to "{2}" for vhost "{vhost}"`, options: policyOptions,
+	{name: "set_policy", args: "<name> <pattern> <definition>", doing: `Setting policy "{0}" for pattern "{1}" to "{2}" with priority "{priority}" for vhost "{vhost}"`, options: policyOptions,
 		run: func(s *session, args []string) error { return s.setPolicy("policies", args) }},
-	{name: "clear_policy", args: "<name>", doing: `Clearing policy "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("policies", s.vhost, args[0])) }},
-	{name: "set_operator_policy", args: "<name> <pattern> <definition>", doing: `Setting operator policy override "{0}" for pattern "{1}" to "{2}" for vhost "{vhost}"`, options: policyOptions,
+	{name: "clear_policy", missing: noParameter, args: "<name>", doing: `Clearing policy "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("policies", s.vhost, args[0])) }},
+	{name: "set_operator_policy", args: "<name> <pattern> <definition>", doing: `Setting operator policy override "{0}" for pattern "{1}" to "{2}" with priority "{priority}" for vhost "{vhost}"`, options: policyOptions,
 		run: func(s *session, args []string) error { return s.setPolicy("operator-policies", args) }},
-	{name: "clear_operator_policy", args: "<name>", doing: `Clearing operator policy "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error {
+	{name: "clear_operator_policy", missing: noParameter, args: "<name>", doing: `Clearing operator policy "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.delete(ctl.Path("operator-policies", s.vhost, args[0]))
 	}},
 	{name: "set_parameter", args: "<component> <name> <value>", doing: `Setting runtime parameter "{1}" for component "{0}" in vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.putJSON(args[2], "value", ctl.Path("parameters", args[0], s.vhost, args[1]), map[string]any{})
 	}},
-	{name: "clear_parameter", args: "<component> <name>", doing: `Clearing runtime parameter "{1}" for component "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error {
+	{name: "clear_parameter", missing: noParameter, args: "<component> <name>", doing: `Clearing runtime parameter "{1}" for component "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.delete(ctl.Path("parameters", args[0], s.vhost, args[1]))
 	}},
 	{name: "set_global_parameter", args: "<name> <value>", doing: `Setting global runtime parameter "{0}"`, run: func(s *session, args []string) error {
 		return s.putJSON(args[1], "value", ctl.Path("global-parameters", args[0]), map[string]any{})
 	}},
-	{name: "clear_global_parameter", args: "<name>", doing: `Clearing global runtime parameter "{0}"`, run: func(s *session, args []string) error {
+	{name: "clear_global_parameter", missing: noParameter, args: "<name>", doing: `Clearing global runtime parameter "{0}"`, run: func(s *session, args []string) error {
 		return s.delete(ctl.Path("global-parameters", args[0]))
 	}},
 }
@@ -132,9 +138,9 @@ func (s *session) putJSON(given, field, path string, body map[string]any) error 
 }
 
 var objectVerbs = []verb{
-	{name: "delete_queue", args: "<queue>", doing: `Deleting queue "{0}" on vhost "{vhost}"`, options: []option{{"if-empty", "false", "only if it holds no messages"}, {"if-unused", "false", "only if it has no consumers"}},
+	{name: "delete_queue", missing: noQueue, args: "<queue>", doing: `Deleting queue '{0}' on vhost '{vhost}'`, options: []option{{"if-empty", "false", "only if it holds no messages"}, {"if-unused", "false", "only if it has no consumers"}},
 		run: deleteQueue},
-	{name: "purge_queue", args: "<queue>", doing: `Purging queue "{0}" in vhost "{vhost}"`, run: func(s *session, args []string) error {
+	{name: "purge_queue", missing: noQueue, args: "<queue>", doing: `Purging queue '{0}' in vhost '{vhost}'`, run: func(s *session, args []string) error {
 		return s.delete(ctl.Path("queues", s.vhost, args[0], "contents"))
 	}},
 	{name: "close_connection", args: "<pid> <reason>", doing: `Closing connection {0}, reason: {1}`, run: closeConnection},
@@ -148,13 +154,30 @@ var objectVerbs = []verb{
 
 func deleteQueue(s *session, args []string) error {
 	path, between := ctl.Path("queues", s.vhost, args[0]), "?"
+	var queue ctl.Object
+	if err := s.get(path, &queue); err != nil {
+		return err
+	}
 	for _, name := range []string{"if-empty", "if-unused"} {
 		if s.flag(name) == "true" {
 			path += between + name + "=true"
 			between = "&"
 		}
 	}
-	return s.delete(path)
+	if err := s.delete(path); err != nil {
+		return inUse(err)
+	}
+	return s.hint("Queue was successfully deleted with %.0f messages", queue.Number("messages_ready"))
+}
+
+// inUse is RabbitMQ's word for why a queue is not deleted.
+func inUse(err error) error {
+	for reason, text := range map[string]string{"not empty": "Queue is not empty", "in use": "Queue is in use"} {
+		if strings.HasSuffix(err.Error(), reason) {
+			return &failure{text, ctl.ExitUsage}
+		}
+	}
+	return err
 }
 
 // closeConnection closes the connection whose token, or name, is given.

@@ -82,6 +82,14 @@ func (s *session) say(format string, args ...any) error {
 	return err
 }
 
+// hint prints a line for people, who have not asked for less.
+func (s *session) hint(format string, args ...any) error {
+	if !s.talks() {
+		return nil
+	}
+	return s.say(format, args...)
+}
+
 // flag is the value of an option of the verb's own.
 func (s *session) flag(name string) string {
 	f := s.cmd.Flags().Lookup(name)

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -55,7 +54,7 @@ func addUser(s *session, args []string) error {
 	}
 	path := ctl.Path("users", args[0])
 	if err := s.get(path, nil); err == nil {
-		return &ctl.Refusal{Status: http.StatusConflict, Reason: "User \"" + args[0] + "\" already exists"}
+		return &failure{fmt.Sprintf("User \"%s\" already exists", args[0]), ctl.ExitSoftware}
 	} else if !ctl.IsMissing(err) {
 		return err
 	}
@@ -66,7 +65,10 @@ func addUser(s *session, args []string) error {
 			user["hashing_algorithm"] = algorithm
 		}
 	}
-	return s.put(path, user)
+	if err := s.put(path, user); err != nil {
+		return err
+	}
+	return s.hint("Done. Don't forget to grant the user permissions to some virtual hosts! See 'rabbitmqctl help set_permissions' to learn more.")
 }
 
 func changePassword(s *session, args []string) error {
@@ -86,7 +88,7 @@ func (s *session) changeUser(name string, change func(user map[string]any)) erro
 	var now ctl.Object
 	if err := s.get(ctl.Path("users", name), &now); err != nil {
 		if ctl.IsMissing(err) {
-			return &ctl.Refusal{Status: http.StatusNotFound, Reason: `User "` + name + `" does not exist`}
+			return noUser(name)
 		}
 		return err
 	}
@@ -113,7 +115,11 @@ func authenticate(s *session, args []string) error {
 		err = nil // which it could only be told who knows the password
 	}
 	if err != nil {
-		return fmt.Errorf("failed to authenticate user %q: %w", args[0], err)
+		var unreachable *ctl.Unavailable
+		if errors.As(err, &unreachable) {
+			return err
+		}
+		return &failure{fmt.Sprintf("Error: failed to authenticate user \"%s\"\ninvalid credentials", args[0]), ctl.ExitRefused}
 	}
 	if s.quiet {
 		return nil

@@ -17,18 +17,28 @@ type verb struct {
 	args    string // what it takes, for people: <name> is required, [name] is not, and ... takes any number
 	doing   string // said before it works; {0}, {1} stand for arguments, {vhost} for the virtual host
 	options []option
+	missing string // said if what is named is not there
 	run     func(s *session, args []string) error
 }
+
+// takesUser tells whether the first argument is a user who has to be there.
+func (v *verb) takesUser() bool { return v.firstIs("user") && v.name != "add_user" }
+
+// firstIs tells what the first argument is.
+func (v *verb) firstIs(what string) bool { return strings.HasPrefix(v.args, "<"+what+">") }
 
 // option is an option of one verb alone.
 type option struct{ name, fallback, help string }
 
 // verbs are all of them.
 func verbs() []verb {
-	return slices.Concat(listVerbs(), userVerbs, permissionVerbs, vhostVerbs, ruleVerbs, objectVerbs, nodeVerbs, diagnosticVerbs)
+	return slices.Concat(listVerbs(), userVerbs, permissionVerbs, vhostVerbs, ruleVerbs, objectVerbs, queueVerbs, nodeVerbs, diagnosticVerbs)
 }
 
-// New makes the command; name is what it is called by: rabbitmqctl or rabbitmq-diagnostics, which take the same verbs.
+// Tools are the names that the command may be called by.
+var Tools = []string{"rabbitmqctl", "rabbitmq-diagnostics", "rabbitmq-queues", "rabbitmq-upgrade", "rabbitmq-plugins"}
+
+// New makes the command; name is what it is called by, one of [Tools]. All take the same verbs but rabbitmq-plugins, which has its own.
 func New(name string) *cobra.Command {
 	s := new(session)
 	root := &cobra.Command{
@@ -41,8 +51,14 @@ func New(name string) *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	s.addFlags(root.PersistentFlags())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &ctl.UsageError{Text: err.Error()} })
-	for _, v := range verbs() {
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return &failure{"Error (argument validation): Invalid options for this command:\n" + err.Error(), ctl.ExitUsage}
+	})
+	all := verbs()
+	if name == "rabbitmq-plugins" {
+		all = pluginVerbs
+	}
+	for _, v := range all {
 		root.AddCommand(v.command(s))
 	}
 	return root
@@ -50,7 +66,7 @@ func New(name string) *cobra.Command {
 
 func unknown(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return &ctl.UsageError{Text: fmt.Sprintf("there is no verb %q; see %s help", args[0], cmd.Name())}
+		return &failure{fmt.Sprintf("Command '%s' not found. See '%s help'.", args[0], cmd.Name()), ctl.ExitUsage}
 	}
 	return nil
 }
@@ -59,12 +75,16 @@ func unknown(cmd *cobra.Command, args []string) error {
 func (v verb) command(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: strings.TrimSpace(v.name + " " + v.args),
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			least, most := v.count()
-			if len(args) < least || len(args) > most {
-				return &ctl.UsageError{Text: fmt.Sprintf("%s takes %s, not %d arguments", v.name, or(v.args, "no arguments"), len(args))}
+			if len(args) >= least && len(args) <= most {
+				return nil
 			}
-			return nil
+			much := "not enough"
+			if len(args) > most {
+				much = "too many"
+			}
+			return &failure{fmt.Sprintf("Error (argument validation): %s arguments.\nUsage\n\n%s %s", much, cmd.Root().Name(), cmd.Use), ctl.ExitUsage}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stop, err := s.start(cmd, v.reason(args))
@@ -77,7 +97,7 @@ func (v verb) command(s *session) *cobra.Command {
 					return err
 				}
 			}
-			return v.run(s, args)
+			return s.told(&v, args, v.run(s, args))
 		},
 	}
 	v.addFlags(cmd.Flags())
@@ -111,7 +131,7 @@ func (v verb) reason(args []string) string {
 
 // says fills the sentence about what is being done.
 func (v verb) says(s *session, args []string) string {
-	text := strings.ReplaceAll(v.doing, "{vhost}", s.vhost)
+	text := strings.NewReplacer("{vhost}", s.vhost, "{priority}", s.flag("priority"), "{timeout}", fmt.Sprintf("%.1f", s.timeout)).Replace(v.doing)
 	for i, arg := range args {
 		text = strings.ReplaceAll(text, fmt.Sprintf("{%d}", i), arg)
 	}

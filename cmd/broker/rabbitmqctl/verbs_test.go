@@ -24,7 +24,7 @@ func at(t *testing.T, a *ctltest.API, input string, args ...string) (output stri
 var answers = map[string]string{
 	"GET /overview": `{"node":"leveret@h","rabbitmq_version":"4.3.6","cluster_name":"c","object_totals":{"connections":1,"queues":2},
 		"listeners":[{"protocol":"amqp","ip_address":"127.0.0.1","port":1},{"protocol":"http","ip_address":"::","port":1}]}`,
-	"GET /nodes/leveret@h":        `{"name":"leveret@h","os_pid":"7","uptime":61000,"mem_used":1048576,"mem_limit":2097152,"disk_free":3145728,"disk_free_limit":1048576,"mem_alarm":true}`,
+	"GET /nodes/leveret@h":        `{"name":"leveret@h","os_pid":"7","uptime":61000,"mem_used":1048576,"mem_limit":2097152,"disk_free":3145728,"disk_free_limit":1048576,"mem_alarm":true,"erlang_version":"go1.26"}`,
 	"GET /nodes/leveret@h/memory": `{"memory":{"queues":10,"total":20}}`,
 	"GET /queues/%2F": `[{"name":"jobs","messages":3,"messages_ready":2,"durable":true,"arguments":{"x-max-length":10,"x-overflow":"drop-head"},"node":"leveret@h"},
 		{"name":"a\tb","messages":0,"messages_ready":0,"durable":false,"arguments":{},"policy":null}]`,
@@ -35,6 +35,23 @@ var answers = map[string]string{
 	"GET /users/guest":                                   `{"name":"guest","password_hash":"aGFzaA==","hashing_algorithm":"rabbit_password_hashing_sha256","tags":["administrator","monitoring"]}`,
 	"GET /vhosts":                                        `[{"name":"/"},{"name":"v"}]`,
 	"GET /vhosts/v":                                      `{"name":"v"}`,
+	"GET /vhosts/%2F":                                    `{"name":"/"}`,
+	"GET /policies/%2F":                                  `[{"vhost":"/","name":"p","pattern":"^a","apply-to":"queues","definition":{"max-length":1},"priority":0}]`,
+	"GET /queues/none":                                   `[]`,
+	"GET /vhost-limits/%2F":                              `[{"vhost":"/","value":{"max-queues":5}}]`,
+	"GET /queues/%2F/jobs":                               `{"name":"jobs","messages_ready":2}`,
+	"GET /queues/v/jobs":                                 `{"name":"jobs","messages_ready":0}`,
+	"GET /queues/%2F/busy":                               `{"name":"busy"}`,
+	"DELETE /queues/%2F/busy?if-unused=true":             `400 {"error":"bad_request","reason":"queue 'busy' in vhost '/' in use"}`,
+	"DELETE /queues/%2F/busy?if-empty=true":              `400 {"error":"bad_request","reason":"queue 'busy' in vhost '/' not empty"}`,
+	"GET /queues/quorum/%2F/jobs/status":                 `[{"Node Name":"leveret@h","Raft State":"leader","Membership":"voter","Last Log Index":0,"Commit Index":0,"Term":1}]`,
+	"GET /auth/attempts/leveret@h":                       `[{"protocol":"amqp091","auth_attempts":3,"auth_attempts_failed":1,"auth_attempts_succeeded":2}]`,
+	"PUT /permissions/none/guest":                        `404 {"error":"not_found","reason":"vhost_not_found"}`,
+	"PUT /permissions/%2F/nobody":                        `400 {"error":"bad_request","reason":"user_not_found"}`,
+	"DELETE /vhosts/none":                                `404 {"error":"Object Not Found","reason":"Not Found"}`,
+	"DELETE /users/nobody":                               `404 {"error":"Object Not Found","reason":"Not Found"}`,
+	"DELETE /queues/%2F/none/contents":                   `404 {"error":"Object Not Found","reason":"Not Found"}`,
+	"PUT /policies/%2F/bad":                              `400 {"error":"bad_request","reason":"Validation failed\n\n[{<<\"x\">>,1}] are not recognised policy settings\n"}`,
 	"GET /vhosts/%2F/permissions":                        `[{"user":"guest","configure":".*","write":".*","read":".*"}]`,
 	"GET /parameters":                                    `[{"vhost":"/","component":"shovel","name":"s","value":{"a":1}},{"vhost":"other","component":"x","name":"y","value":1}]`,
 	"GET /auth/hash_password/secret":                     `{"ok":"aGFzaA=="}`,
@@ -90,7 +107,7 @@ func TestRequests(t *testing.T) {
 		{"clear_parameter shovel s", "DELETE /parameters/shovel/%2F/s"},
 		{"set_global_parameter g [1]", "PUT /global-parameters/g {\"value\":[1]}"},
 		{"clear_global_parameter g", "DELETE /global-parameters/g"},
-		{"delete_queue jobs -p v --if-empty --if-unused", "DELETE /queues/v/jobs?if-empty=true&if-unused=true"},
+		{"delete_queue jobs -p v --if-empty --if-unused", "GET /queues/v/jobs\nDELETE /queues/v/jobs?if-empty=true&if-unused=true"},
 		{"purge_queue jobs", "DELETE /queues/%2F/jobs/contents"},
 		{"close_all_connections over", "GET /connections\nDELETE /connections/127.0.0.1:1%20-%3E%20127.0.0.1:5672"},
 		{"close_all_user_connections app over", "DELETE /connections/username/app"},
@@ -107,6 +124,11 @@ func TestRequests(t *testing.T) {
 		{"set_disk_free_limit 50MB", "PUT /leveret/disk-free-limit {\"bytes\":50000000}"},
 		{"set_disk_free_limit mem_relative 1.0", "PUT /leveret/disk-free-limit {\"mem_relative\":1}"},
 		{"await_startup", "GET /health/checks/ready-to-serve-clients"},
+		{"set_log_level connection debug", "PUT /leveret/log-level {\"level\":\"debug\"}"},
+		{"set_vhost_tags v a b", "GET /vhosts/v\nPUT /vhosts/v {\"tags\":\"a,b\"}"},
+		{"drain", "PUT /leveret/app {\"running\":false}"},
+		{"revive", "PUT /leveret/app {\"running\":true}"},
+		{"rebalance quorum", ""},
 		{"rotate_logs", ""},
 		{"enable_feature_flag all", ""},
 	}
@@ -135,8 +157,8 @@ func TestEval(t *testing.T) {
 		{"application:get_env(rabbit, channel_max).", "GET /leveret/environment/rabbit/channel_max", "{ok,2047}\n", 0},
 		{"application:get_env(rabbit, loopback_users).", "GET /leveret/environment/rabbit/loopback_users", "{ok,[\"guest\"]}\n", 0},
 		{"application:get_env(rabbit, nonsense).", "GET /leveret/environment/rabbit/nonsense", "undefined\n", 0},
-		{"application:set_env(rabbit, channel_max, fun() -> 1 end).", "", "error: eval: fun() -> 1 end is no Erlang term\n", 65},
-		{"os:cmd(\"rm -rf /\").", "", "error: eval: there is no Erlang here. Known are rabbit_alarm:set_alarm and clear_alarm, application:set_env and get_env\n", 65},
+		{"application:set_env(rabbit, channel_max, fun() -> 1 end).", "", "error: Error:\neval: fun() -> 1 end is no Erlang term\n", 65},
+		{"os:cmd(\"rm -rf /\").", "", "error: Error:\neval: there is no Erlang here. Known are rabbit_alarm:set_alarm and clear_alarm, application:set_env and get_env\n", 65},
 	}
 	for _, tt := range tests {
 		output, code := at(t, a, "", "eval", tt.expression)
@@ -154,29 +176,41 @@ func TestExitCodes(t *testing.T) {
 		code   int
 		output string
 	}{
-		{"frobnicate", 64, `error: there is no verb "frobnicate"; see rabbitmqctl help`},
-		{"add_vhost", 64, "error: add_vhost takes <vhost>, not 0 arguments"},
-		{"ping now", 64, "error: ping takes no arguments, not 1 arguments"},
-		{"list_queues --colour", 64, "error: unknown flag: --colour"},
-		{"list_queues --formatter xml", 64, "error: there is no formatter xml: table, pretty_table, json, csv, erlang"},
-		{"set_policy --priority many p . {}", 64, "error: --priority is a number"},
-		{"set_vm_memory_high_watermark much", 64, "error: the memory watermark is a fraction such as 0.4, or absolute and bytes"},
-		{"set_vm_memory_high_watermark absolute", 64, "error: set_vm_memory_high_watermark absolute takes a number of bytes"},
-		{"set_disk_free_limit 1XB", 64, "error: 1XB is no number of bytes, such as 1000000, 512MiB or 2GB"},
-		{"import_definitions /nowhere", 64, "error: open /nowhere: no such file or directory"},
-		{"set_parameter a b {", 65, "error: value is no JSON: {"},
-		{"set_vhost_limits []", 65, `error: limits are a JSON object such as {"max-connections": 10}, not []`},
-		{"add_user guest secret", 65, `error: User "guest" already exists`},
-		{"set_user_tags nobody a", 65, `error: User "nobody" does not exist`},
-		{"clear_policy none", 65, "error: not found: /policies/%2F/none"},
-		{"close_connection <0.1.0> over", 65, "error: there is no connection <0.1.0>"},
-		{"await_online_nodes 3", 65, "error: there is one node, and no more will come"},
-		{"check_local_alarms", 65, "error: There are alarms in effect on the node"},
-		{"check_port_connectivity", 69, "error: the broker does not answer: amqp: dial tcp 127.0.0.1:1: connect: connection refused; http: dial tcp"},
+		{"frobnicate", 64, "Command 'frobnicate' not found. See 'rabbitmqctl help'."},
+		{"add_vhost", 64, "Error (argument validation): not enough arguments.\nUsage\n\nrabbitmqctl add_vhost <vhost>"},
+		{"ping now", 64, "Error (argument validation): too many arguments.\nUsage\n\nrabbitmqctl ping"},
+		{"list_queues --colour", 64, "Error (argument validation): Invalid options for this command:\nunknown flag: --colour"},
+		{"list_queues name colour", 64, "Error (argument validation): Info key(s) colour are not supported"},
+		{"list_queues --formatter xml", 64, "Error (argument validation): there is no formatter xml: table, pretty_table, json, csv, erlang"},
+		{"set_policy --priority many p . {}", 64, "Error (argument validation): --priority is a number"},
+		{"set_vm_memory_high_watermark much", 64, "Error (argument validation): the memory watermark is a fraction such as 0.4, or absolute and bytes"},
+		{"set_vm_memory_high_watermark absolute", 64, "Error (argument validation): set_vm_memory_high_watermark absolute takes a number of bytes"},
+		{"set_disk_free_limit 1XB", 64, "Error (argument validation): 1XB is no number of bytes, such as 1000000, 512MiB or 2GB"},
+		{"import_definitions /nowhere", 64, "Error (argument validation): open /nowhere: no such file or directory"},
+		{"set_parameter a b {", 65, "Error:\nvalue is no JSON: {"},
+		{"set_vhost_limits []", 65, "Error:\nlimits are a JSON object such as {\"max-connections\": 10}, not []"},
+		{"set_policy bad ^a {\"x\":1}", 70, "Error:\nValidation failed"},
+		{"add_user guest secret", 70, `User "guest" already exists`},
+		{"set_user_tags nobody a", 67, `User "nobody" does not exist`},
+		{"delete_user nobody", 67, `User "nobody" does not exist`},
+		{"set_permissions nobody a b c", 67, `User "nobody" does not exist`},
+		{"set_permissions -p none guest a b c", 65, "Virtual host 'none' does not exist"},
+		{"delete_vhost none", 65, "Virtual host 'none' does not exist"},
+		{"delete_queue none", 64, "Queue not found"},
+		{"delete_queue busy --if-unused", 64, "Queue is in use"},
+		{"delete_queue busy --if-empty", 64, "Queue is not empty"},
+		{"purge_queue none", 64, "Queue not found"},
+		{"clear_policy none", 70, "Parameter does not exist"},
+		{"close_connection <0.1.0> over", 65, "Error:\nthere is no connection <0.1.0>"},
+		{"await_online_nodes 3", 65, "Error:\nthere is one node, and no more will come"},
+		{"check_local_alarms", 69, "Error:\nThere are alarms in effect on the node"},
+		{"join_cluster rabbit@other", 70, "Error:\nthis broker is a node by itself"},
+		{"reset", 70, "Error:\nthis broker is a node by itself"},
+		{"check_port_connectivity", 69, "the broker does not answer: amqp: dial tcp 127.0.0.1:1: connect: connection refused; http: dial tcp"},
 	}
 	for _, tt := range tests {
 		output, code := at(t, a, "", append(strings.Fields(tt.args), "-q")...)
-		if code != tt.code || !strings.HasPrefix(output, tt.output) {
+		if code != tt.code || !strings.HasPrefix(output, "error: "+tt.output) {
 			t.Errorf("%s: exit code %d, %q, want %d %q", tt.args, code, output, tt.code, tt.output)
 		}
 	}
@@ -201,5 +235,26 @@ func TestDefinitionsFile(t *testing.T) {
 	a.Asked()
 	if _, code := at(t, a, "", "import_definitions", file); code != 0 || a.Asked() != `POST /definitions {"queues":[]}` {
 		t.Errorf("import: exit code %d", code)
+	}
+}
+
+// TestPlugins: what is built in can be enabled, and nothing else.
+func TestPlugins(t *testing.T) {
+	for _, tt := range []struct {
+		args, output string
+		code         int
+	}{
+		{"enable --offline rabbitmq_management rabbitmq_shovel", "Enabling plugins ...\nThe following plugins are built in: rabbitmq_management, rabbitmq_shovel\n", 0},
+		{"enable rabbitmq_management,rabbitmq_mqtt -q", "error: Error:\nThe following plugins are not here: rabbitmq_mqtt\n", 70},
+		{"is_enabled rabbitmq_prometheus -q", "", 0},
+		{"is_enabled rabbitmq_stomp -q", "error: Error:\nThe following plugins are not here: rabbitmq_stomp\n", 70},
+		{"list shovel --minimal -q", "rabbitmq_shovel\nrabbitmq_shovel_management\n", 0},
+		{"list prometheus -q", "[E*] rabbitmq_prometheus\n", 0},
+		{"disable rabbitmq_management -q", "", 0},
+		{"list_queues", "error: Command 'list_queues' not found. See 'rabbitmq-plugins help'.\n", 64},
+	} {
+		if output, code := ctltest.Run(rabbitmqctl.New("rabbitmq-plugins"), "", strings.Fields(tt.args)...); output != tt.output || code != tt.code {
+			t.Errorf("%s: %q, exit code %d, want %q", tt.args, output, code, tt.output)
+		}
 	}
 }
