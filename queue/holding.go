@@ -19,9 +19,9 @@ func (q *Queue) unackedBodies() (all, lent int64) {
 	}
 	out := q.lent.Len()
 	if out > 0 {
-		lent = int64(max(0, q.lentBytes-out*(entryOverhead+q.holding.around)))
+		lent = int64(max(0, q.lentBytes-out*(entryOverhead+q.service.holding.around)))
 	}
-	here := int64(max(0, q.holding.bytes-(q.unacked-out)*q.holding.around))
+	here := int64(max(0, q.service.holding.bytes-(q.unacked-out)*q.service.holding.around))
 	return here + lent, lent
 }
 

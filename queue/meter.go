@@ -77,15 +77,36 @@ func (k *meter) noteLast(m amqp.Message, redelivered bool) {
 	}
 }
 
+// service is what a queue that has delivered knows of its deliveries.
+type service struct {
+	meter   meter
+	holding holding
+}
+
+// serving notes that the queue delivers: most queues of a broker that has many never do, and need no room for that.
+func (q *Queue) serving() {
+	if q.service == nil {
+		q.service = new(service)
+	}
+}
+
+// deliveredAt is when the last turn delivered. A queue that closed meanwhile has forgotten.
+func (q *Queue) deliveredAt() time.Time {
+	if q.service == nil {
+		return time.Time{}
+	}
+	return q.service.meter.delivered
+}
+
 // measureWaits is called in a turn that delivered to consumers.
 func (q *Queue) measureWaits() {
-	q.meter.delivered = time.Now()
-	q.measureWait(q.meter.delivered.UnixMilli())
+	q.service.meter.delivered = time.Now()
+	q.measureWait(q.service.meter.delivered.UnixMilli())
 }
 
 // measureWait looks at what the turn delivered.
 func (q *Queue) measureWait(now int64) {
-	k, t := &q.meter, &q.counted
+	k, t := &q.service.meter, &q.counted
 	if k.first == 0 && k.last == 0 {
 		return
 	}
@@ -107,7 +128,7 @@ func (q *Queue) measureProcessing(s *Settlement) {
 	if s.at == 0 {
 		return
 	}
-	if times := q.meter.takes.due(s.at, q.counted.Acked); times > 0 {
+	if times := q.service.meter.takes.due(s.at, q.counted.Acked); times > 0 {
 		record(&q.timings().processing, &q.opts.Timings.Processing, time.Now().UnixMilli(), s.at-s.first, s.at-s.last, times)
 	}
 }

@@ -80,8 +80,7 @@ type Queue struct {
 	groups     *groups // the order, if it is that
 	set        Settings
 	clock      clock
-	meter      meter
-	holding    holding
+	service    *service // nil until the first delivery
 	lifetimes  lifetimes
 	attempts   attempts
 	anywhere   anywhere

@@ -19,8 +19,11 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 func (q *Queue) turn() bool {
 	t := turns.Get().(*taken)
 	state := runnerState{
-		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, at: q.meter.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
+		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
 		ready: q.ready(), bodies: q.bodies(),
+	}
+	if q.delivered {
+		state.at = q.deliveredAt()
 	}
 	q.delivered, q.unfinished = false, false
 	more := q.mailbox.take(t, state)
@@ -54,7 +57,7 @@ func (q *Queue) work(t *taken) {
 	q.serveGets()
 	q.deliver()
 	q.forward()
-	if q.delivered {
+	if q.delivered && q.service != nil {
 		q.measureWaits()
 	}
 	q.readAhead()
