@@ -51,6 +51,7 @@ func TestAuditedActs(t *testing.T) {
 	for _, tt := range []struct{ method, path, body, act string }{
 		{"PUT", "/vhosts/v", "{}", "vhost.set"},
 		{"PUT", "/vhost-limits/v/max-queues", `{"value":5}`, "vhost.limits.set"},
+		{"DELETE", "/parameters/vhost-limits/v/limits", "", "parameter.cleared"},
 		{"PUT", "/users/u", `{"password":"p","tags":""}`, "user.set"},
 		{"PUT", "/user-limits/u/max-channels", `{"value":5}`, "user.limits.set"},
 		{"PUT", "/permissions/v/u", `{"configure":"","write":"","read":""}`, "permission.set"},
@@ -96,5 +97,15 @@ func TestAuditedActs(t *testing.T) {
 		if got := strings.Join(acts, " "); got != tt.act {
 			t.Errorf("%s %s: acts %q, want %q", tt.method, tt.path, got, tt.act)
 		}
+	}
+}
+
+// TestAuditBehindAProxy: who did it is not the proxy.
+func TestAuditBehindAProxy(t *testing.T) {
+	r := start(t)
+	r.must(http.StatusCreated, "PUT", "/api/users/boss", `{"password":"x","tags":"administrator"}`)
+	r.must(http.StatusCreated, "PUT", "/api/vhosts/v", "{}", "Authorization", basic("boss:x"), "X-Forwarded-For", "192.0.2.7")
+	if line := "msg=audit action=vhost.set user=boss peer=192.0.2.7:"; !strings.Contains(r.logged(), line) {
+		t.Errorf("the log has no %q:\n%s", line, r.logged())
 	}
 }

@@ -183,12 +183,15 @@ func (c *call) readableQueue() (*queue.Queue, error) {
 	return c.readable(name)
 }
 
-// inspectedQueue is the queue of the path, if the user may read from it, in which somebody looks for single messages: those of a delayed exchange and
-// of another's exclusive queue can be seen and removed too.
+// inspectedQueue is the queue of the path, if the user may read from it, in which somebody looks for single messages: those of a delayed exchange can be
+// seen and removed too, and by administrators those of a client's exclusive queue.
 func (c *call) inspectedQueue() (*queue.Queue, error) {
 	q, err := c.namedQueue()
 	if err != nil {
 		return nil, err
+	}
+	if q.Options().Exclusive && !c.isAdministrator() {
+		return nil, amqp.LockedQueue(q.Name(), c.vhost.Name())
 	}
 	return q, c.rights().Read(amqp.QueueResource, q.Name())
 }

@@ -141,14 +141,8 @@ func (c *call) deleteParameter() (reply, error) {
 		return reply{}, badRequest("policies may not be cleared using this method")
 	case (component == limitComponent || component == operatorComponent) && !c.isAdministrator():
 		return reply{}, refused("Not administrator user")
-	case component == limitComponent && name == limitParameter && c.vhost.Limits() != nil:
-		return done(c.api.server.SetVHostLimits(c.vhost.Name(), nil))
 	}
-	clear := c.vhost.ClearParameter
-	if component == operatorComponent { // clients that remove all parameters come across these
-		clear = func(_, name string) (bool, error) { return c.vhost.ClearOperatorPolicy(name) }
-	}
-	found, err := clear(component, name)
+	found, err := c.clearParameter(component, name)
 	if err == nil && !found {
 		return reply{}, notFound()
 	}
@@ -156,4 +150,15 @@ func (c *call) deleteParameter() (reply, error) {
 		c.audit("parameter.cleared", "vhost", c.vhost.Name(), "component", component, "name", name)
 	}
 	return done(err)
+}
+
+// clearParameter clears a parameter wherever it is stored, and reports whether there was one.
+func (c *call) clearParameter(component, name string) (found bool, err error) {
+	switch {
+	case component == limitComponent && name == limitParameter && c.vhost.Limits() != nil:
+		return true, c.api.server.SetVHostLimits(c.vhost.Name(), nil)
+	case component == operatorComponent: // clients that remove all parameters come across these
+		return c.vhost.ClearOperatorPolicy(name)
+	}
+	return c.vhost.ClearParameter(component, name)
 }

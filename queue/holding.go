@@ -7,9 +7,10 @@ import (
 
 // holding is what a queue knows of its unacked messages beyond their number. Owned by whoever runs the queue.
 type holding struct {
-	bytes  int // of those in memory
-	around int // bytes that a message has beside its body, as of the last that was looked at
-	again  Set // those that had been delivered before
+	bytes  int    // of those in memory
+	around int    // bytes that a message has beside its body, as of the last that was looked at
+	again  Set    // those that had been delivered before
+	tended uint64 // the next message to be delivered as of the last Tend; 0: none, or it was on disk alone
 }
 
 // unackedBodies is how many bytes the bodies of the unacked messages have, about; lent is those of messages that the store has.
@@ -25,22 +26,18 @@ func (q *Queue) unackedBodies() (all, lent int64) {
 	return here + lent, lent
 }
 
-// tendHead notes what the next message says of its time, once a second: it has to be decoded for that.
+// tendHead notes what the next message says of its time. Its properties have to be scanned for that: once a second at most, and once a message.
 func (q *Queue) tendHead() {
-	at := int64(0)
-	if _, e, ok := q.first(); ok && q.ready() > 0 {
+	n, at := uint64(0), int64(0)
+	if first, e, ok := q.first(); ok && q.ready() > 0 {
+		n = first
 		var index amqp.PropertyIndex
-		if properties := e.message.Properties(); amqp.ScanProperties(properties, &index) == nil && index.Flags&amqp.FlagTimestamp != 0 {
-			p, err := amqp.DecodeProperties(properties)
-			if err == nil {
-				at = int64(p.Timestamp)
-			}
+		if amqp.ScanProperties(e.message.Properties(), &index) == nil {
+			at = int64(index.Timestamp)
 		}
 	}
+	q.holding.tended = n
 	setInt(&q.stats.headTimestamp, at)
-	if at != 0 {
-		q.untended.Store(true) // to go on looking who is next
-	}
 }
 
 // look notes how much of a message is not its body.

@@ -107,13 +107,7 @@ func (q *Queue) publishStats() {
 	setInt(&s.leaving, int64(q.leaving.len()))
 	setInt(&s.bodies, q.bodies())
 	q.publishWeights()
-	head := int64(0)
-	if q.ready() > 0 {
-		if _, e, ok := q.first(); ok {
-			head = e.message.Published()
-		}
-	}
-	setInt(&s.head, head)
+	setInt(&s.head, q.headPublished())
 	set(&s.published, t.Published)
 	set(&s.delivered, t.Delivered)
 	set(&s.deliveredAuto, t.DeliveredAuto)
@@ -137,6 +131,22 @@ func (q *Queue) publishStats() {
 			s.dropped[r].Store(d.dropped[r])
 		}
 	}
+}
+
+// headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend the next
+// one looks at it.
+func (q *Queue) headPublished() int64 {
+	if q.ready() == 0 {
+		return 0
+	}
+	n, e, ok := q.first()
+	if !ok {
+		return 0
+	}
+	if n != q.holding.tended && !q.untended.Load() {
+		q.untended.Store(true)
+	}
+	return e.message.Published()
 }
 
 // publishWeights makes visible how much of the queue is unacked, and how much is persistent. Transient messages of a durable queue that were put aside

@@ -33,6 +33,8 @@ type committer struct {
 	since   time.Time   // when the oldest of them was written, or when the last sync was
 	dirty   bool        // something is written and not synced
 	promise uint64      // the largest position that a header promises
+	failed  error       // why nothing is written any more: what is lost must not seem durable with what would come behind it
+	due     time.Time   // until when the goroutine means to sleep
 	timer   *time.Timer // the goroutine's own
 
 	head    [batchHead]byte
@@ -68,20 +70,24 @@ func (c *committer) run() {
 func (c *committer) step() (wait time.Duration, closed bool, err error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	d := c.s.log.demand()
-	if wait = c.wait(d, time.Now()); wait > 0 {
+	if c.failed != nil {
+		return 0, true, c.failed
+	}
+	d, now := c.s.log.demand(), time.Now()
+	if wait = c.wait(d, now); wait > 0 {
+		c.due = now.Add(wait)
 		return wait, d.closed, nil
 	}
 	switch {
 	case d.pending:
-		err = c.commit()
+		c.failed = c.commit()
 	case c.dirty:
-		err = c.sync()
+		c.failed = c.sync()
 		c.finish()
 	default:
-		err = c.writePromise()
+		c.failed = c.writePromise()
 	}
-	return 0, d.closed, err
+	return 0, d.closed, c.failed
 }
 
 // wait is how long there is nothing to do; zero when there is.

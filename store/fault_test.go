@@ -388,14 +388,14 @@ func TestReadErrorCostsOneMessage(t *testing.T) {
 	l := begin(t, t.TempDir(), newFaultFS(), nil)
 	defer l.end()
 	l.confirmed(l.send(1, 20, 500))
-	seg := l.writer.seg
+	l.applied() // what is durable comes into the index a little later
 	l.index.mu.Lock()
 	c := l.index.lanes[1].chunks[0]
 	var at int64
 	unpack(c.entries, c.first, func(e entry) bool { at = e.offset + 100; return e.seq < 7 })
 	l.index.mu.Unlock()
 	l.files.mu.Lock()
-	l.files.badSector = func(name string, from, to int64) bool { return name == segmentName(seg.id) && from <= at && at < to }
+	l.files.badSector = func(name string, from, to int64) bool { return name == segmentName(c.seg.id) && from <= at && at < to }
 	l.files.mu.Unlock()
 	w, err := l.Read(1, []Range{{1, 20}}, 1<<20)
 	if err != nil || len(w.Messages) != 19 || len(w.Lost) != 1 || w.Lost[0] != (Range{7, 7}) {

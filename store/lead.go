@@ -8,12 +8,15 @@ func (s *Disk) Lead() {
 	if !c.turn.TryLock() {
 		return // who has the turn looks again afterwards
 	}
-	err := c.lead()
+	if c.failed == nil {
+		c.failed = c.lead()
+	}
+	err, oversleeps := c.failed, c.due.After(c.since.Add(idlePromise))
 	c.turn.Unlock()
 	if err != nil {
 		s.fail(err)
 	}
-	if s.log.demand().urgent { // appended meanwhile, or left
+	if oversleeps || s.log.demand().urgent { // appended meanwhile, or left
 		s.log.kick()
 	}
 }

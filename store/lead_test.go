@@ -5,6 +5,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // sendAndLead appends a message as one who commits it by himself.
@@ -128,4 +130,70 @@ func TestLeadOnABadDisk(t *testing.T) {
 			l.has(1, Range{1, 3})
 		})
 	}
+}
+
+// Nobody goes on when the store has failed, neither the goroutine nor who leads: what they wrote would count as durable, and all before it.
+func TestNobodyGoesOnAfterAFailure(t *testing.T) {
+	for _, byLead := range []bool{true, false} {
+		files := newFaultFS()
+		l := begin(t, t.TempDir(), files, nil)
+		l.confirmed(l.sendAndLead(1, 100))
+		late := func() {
+			var b Batch
+			b.Publish(make([]byte, 100), 0)
+			b.To(2)
+			b.Led = true
+			l.Append(&b, func() { b.Pairs()[0].Seq = 1 })
+		}
+		var mu sync.Mutex
+		step := 0
+		files.setFault(func(op, _ string) error { // the sync fails, and then the write of header and batch into another segment
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case step == 0 && op == "sync":
+				late() // before the log is closed
+			case step == 0 || step == 3 || op != "write":
+				return nil
+			}
+			step++
+			return syscall.EIO
+		})
+		var lsn LSN
+		if byLead {
+			lsn = l.sendAndLead(1, 100)
+		} else {
+			lsn = l.send(1, 1, 100)
+		}
+		l.until("the store fails", func() bool { return l.Err() != nil })
+		l.Lead()
+		if err := l.Close(t.Context()); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("closed with %v", err)
+		}
+		if step != 3 || l.Durable() >= lsn {
+			t.Errorf("by Lead %v: durable up to %d, %d is lost; %d faults", byLead, l.Durable(), lsn, step)
+		}
+	}
+}
+
+// What was led is promised a second later, however long the goroutine meant to sleep.
+func TestLedMessagesArePromised(t *testing.T) {
+	dir, files := t.TempDir(), newFaultFS()
+	synctest.Test(t, func(t *testing.T) {
+		l := begin(t, dir, files, nil)
+		defer l.end()
+		time.Sleep(5 * time.Second)
+		seen := events(files)
+		for range 3 { // the last is what the second counts from
+			l.sendAndLead(1, 30)
+			time.Sleep(idlePromise / 2)
+		}
+		if got := seen(); got != "write sync write sync write sync" {
+			t.Fatalf("led: %s", got)
+		}
+		time.Sleep(idlePromise)
+		if got := seen(); got != "write" {
+			t.Fatalf("a second later: %q", got)
+		}
+	})
 }

@@ -22,9 +22,9 @@ var bindingFields = []field{
 func (s *session) declareBindingCommand() *cobra.Command {
 	v := values{}
 	cmd := &cobra.Command{
-		Use: "binding", Aliases: []string{"bindings"}, Short: "Bind a queue or an exchange to an exchange", Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, arguments, err := s.binding(v)
+		Use: "binding [SOURCE] [DESTINATION] [ROUTING-KEY]", Aliases: []string{"bindings"}, Short: "Bind a queue or an exchange to an exchange", Args: usage(cobra.MaximumNArgs(3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, arguments, err := s.binding(cmd, args, v)
 			if err != nil {
 				return err
 			}
@@ -42,9 +42,9 @@ func (s *session) declareBindingCommand() *cobra.Command {
 func (s *session) deleteBindingCommand() *cobra.Command {
 	v := values{}
 	cmd := &cobra.Command{
-		Use: "binding", Aliases: []string{"bindings"}, Short: "Delete a binding", Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, arguments, err := s.binding(v)
+		Use: "binding [SOURCE] [DESTINATION] [ROUTING-KEY]", Aliases: []string{"bindings"}, Short: "Delete a binding", Args: usage(cobra.MaximumNArgs(3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, arguments, err := s.binding(cmd, args, v)
 			if err != nil {
 				return err
 			}
@@ -63,8 +63,9 @@ func (s *session) deleteBindingCommand() *cobra.Command {
 }
 
 // binding is the path of the bindings between two ends, and the arguments of the one that is meant.
-func (s *session) binding(v values) (path string, arguments any, err error) {
-	if err := v.check(bindingFields); err != nil {
+func (s *session) binding(cmd *cobra.Command, args []string, v values) (path string, arguments any, err error) {
+	v.take(args, "source", "destination", "routing-key")
+	if err := v.check(cmd.Flags(), bindingFields); err != nil {
 		return "", nil, err
 	}
 	kind := *v["destination-type"]

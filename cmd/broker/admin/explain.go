@@ -54,5 +54,10 @@ func (s *session) explain(cmd *cobra.Command, answer ctl.Object) error {
 	if err := s.say(cmd, "\nTogether they set:"); err != nil {
 		return err
 	}
+	for name, v := range effective {
+		if v == "" {
+			effective[name] = `""` // the default exchange, for one
+		}
+	}
 	return s.print(cmd.OutOrStdout(), properties(effective))
 }

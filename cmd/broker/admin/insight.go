@@ -122,7 +122,8 @@ func (s *session) peekAt(cmd *cobra.Command, path string, o *peekOptions, column
 
 // peekColumns are what a terminal has room for of a message that is ready.
 var peekColumns = []column{{"message", "message"}, {"(age)", "published|since"}, {"exchange", "exchange"}, {"routing key", "routing_key"},
-	{"(redelivered)", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
+	{"(died in)", "properties.headers.x-first-death-queue"}, {"(of)", "properties.headers.x-first-death-reason"}, {"(redelivered)", "redelivered"},
+	{"properties", "properties"}, {"payload", "payload"}}
 
 func (s *session) peekCommand() *cobra.Command {
 	var o peekOptions

@@ -20,9 +20,11 @@ func (s *session) publishCommand() *cobra.Command {
 		{name: "properties", key: "properties", help: `properties, {"delivery_mode": 2, "headers": {}}`, kind: object, fallback: "{}"},
 	}
 	cmd := &cobra.Command{
-		Use: "message", Aliases: []string{"messages"}, Short: "Publish one message", Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := v.check(fields); err != nil {
+		Use: "message [ROUTING-KEY] [PAYLOAD]", Aliases: []string{"messages"}, Short: "Publish one message", Args: usage(cobra.MaximumNArgs(2)),
+		Example: "  broker ctl publish message jobs hello\n  broker ctl publish message order.created - --exchange orders --properties '{\"content_type\": \"application/json\"}' < order.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v.take(args, "routing-key", "payload")
+			if err := v.check(cmd.Flags(), fields); err != nil {
 				return err
 			}
 			return s.publish(cmd, v, fields[4])

@@ -1,13 +1,13 @@
 package admin
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
 
 	"leveret/ctl"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -24,7 +24,7 @@ type noun struct {
 	ofVHost      bool     // they belong to virtual hosts, and the path of the list has no place for one
 	query        []field  // of deletions
 	complete     func(body map[string]any)
-	keep         func(s *session, ctx context.Context, name string, body map[string]any) error // takes over what is there and was not given
+	keep         func(s *session, cmd *cobra.Command, v values, body map[string]any) error // takes over what is there and was not given
 }
 
 // field is one flag of a command and what it becomes in the request.
@@ -32,6 +32,7 @@ type field struct {
 	name, key, help string
 	kind            kind
 	required        bool
+	identifies      bool // it is part of what the object is called
 	fallback        string
 	choices         []string // values that the shell completes
 }
@@ -64,14 +65,21 @@ func (v values) addFlags(flags *pflag.FlagSet, fields []field) {
 	}
 }
 
-// check returns an error for the first required field without a value.
-func (v values) check(fields []field) error {
+// check returns an error for the first required field without a value. What is given as nothing is given: no right at all is a pattern too.
+func (v values) check(flags *pflag.FlagSet, fields []field) error {
 	for _, f := range fields {
-		if f.required && *v[f.name] == "" {
+		if f.required && *v[f.name] == "" && (f.identifies || !flags.Changed(f.name)) {
 			return &ctl.UsageError{Text: "--" + f.name + " is required"}
 		}
 	}
 	return nil
+}
+
+// take makes arguments the values of fields.
+func (v values) take(args []string, names ...string) {
+	for i, arg := range args {
+		*v[names[i]] = arg
+	}
 }
 
 // expand fills values into a path such as /queues/{vhost}/{name}.
@@ -103,7 +111,7 @@ func (n *noun) identity() []field {
 	var fields []field
 	for _, f := range n.fields {
 		if n.inPath(&f) {
-			f.required = true
+			f.required, f.identifies = true, true
 			fields = append(fields, f)
 		}
 	}
@@ -118,7 +126,7 @@ func (n *noun) body(v values) (map[string]any, error) {
 		if v[f.name] != nil {
 			given = *v[f.name]
 		}
-		if n.inPath(&f) || given == "" && !f.required {
+		if n.inPath(&f) || f.key == "" || given == "" && !f.required {
 			continue
 		}
 		parsed, err := f.parse(given)

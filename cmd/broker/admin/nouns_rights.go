@@ -1,10 +1,11 @@
 package admin
 
 import (
-	"context"
 	"strings"
 
 	"leveret/ctl"
+
+	"github.com/spf13/cobra"
 )
 
 // rightsNouns are who may do what, and the rules that hold for objects.
@@ -16,6 +17,7 @@ var rightsNouns = []noun{
 			{name: "name", help: "the user's name"},
 			{name: "new-password", key: "password", help: "the user's password"},
 			{name: "password-hash", key: "password_hash", help: "hash of the password instead, as `broker hash-password` makes it"},
+			{name: "no-password", help: "it logs in without one, by a certificate, or not at all", kind: boolean, fallback: "false"},
 			{name: "hashing-algorithm", key: "hashing_algorithm", help: "rabbit_password_hashing_sha256 or ..._sha512"},
 			{name: "tags", key: "tags", help: "administrator, monitoring, policymaker, management, ...", kind: tags},
 		},
@@ -84,19 +86,25 @@ var rightsNouns = []noun{
 }
 
 // keepUser leaves a user's password and tags as they are if no others are given: the API would take them away.
-func keepUser(s *session, ctx context.Context, name string, body map[string]any) error {
+//
+// A new one has to have a password, or to be meant to have none: it is easily forgotten that --password is the caller's own.
+func keepUser(s *session, cmd *cobra.Command, v values, body map[string]any) error {
 	given := body["password"] != nil || body["password_hash"] != nil
 	if given && body["tags"] != nil {
 		return nil
 	}
 	var user ctl.Object
-	if _, err := s.get(ctx, ctl.Path("users", name), &user); err != nil && !ctl.IsMissing(err) {
+	_, err := s.get(cmd.Context(), ctl.Path("users", *v["name"]), &user)
+	if err != nil && !ctl.IsMissing(err) {
 		return err
+	}
+	if err != nil && !given && *v["no-password"] != "true" {
+		return &ctl.UsageError{Text: "a new user needs --new-password, --password-hash, or --no-password; --password is that of who calls"}
 	}
 	if body["tags"] == nil {
 		body["tags"] = strings.ReplaceAll(user.Text("tags"), ", ", ",") // nothing: the API wants to be told so
 	}
-	if hash := user.Text("password_hash"); !given && hash != "" {
+	if hash := user.Text("password_hash"); !given && hash != "" && *v["no-password"] != "true" {
 		body["password_hash"], body["hashing_algorithm"] = hash, user.Text("hashing_algorithm")
 	}
 	return nil

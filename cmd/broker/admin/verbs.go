@@ -76,12 +76,12 @@ func (s *session) verb(use, short string, has func(*noun) bool, fields func(*nou
 		v := values{}
 		identity := n.identity()
 		cmd := &cobra.Command{
-			Use: n.name + arguments(identity), Aliases: names(n.name, n.plural), Short: short + ": " + n.name, Args: usage(cobra.MaximumNArgs(len(identity))),
+			Use: n.name + arguments(identity), Aliases: names(n.name, n.plural), Short: strings.ToUpper(use[:1]) + use[1:] + " " + strings.ReplaceAll(n.name, "_", " "), Args: usage(cobra.MaximumNArgs(len(identity))),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				for i, arg := range args {
 					*v[identity[i].name] = arg
 				}
-				if err := v.check(identity); err != nil {
+				if err := v.check(cmd.Flags(), identity); err != nil {
 					return err
 				}
 				return run(cmd, n, v)
@@ -136,7 +136,7 @@ func (s *session) declareCommand() *cobra.Command {
 }
 
 func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
-	if err := v.check(n.fields); err != nil {
+	if err := v.check(cmd.Flags(), n.fields); err != nil {
 		return err
 	}
 	body, err := n.body(v)
@@ -144,7 +144,7 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 		return err
 	}
 	if n.keep != nil {
-		if err := n.keep(s, cmd.Context(), *v["name"], body); err != nil {
+		if err := n.keep(s, cmd, v, body); err != nil {
 			return err
 		}
 	}
