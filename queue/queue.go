@@ -81,6 +81,7 @@ type Queue struct {
 	set        Settings
 	clock      clock
 	service    *service // nil until the first delivery
+	tended     uint64   // the next message to be delivered as of the last Tend; 0: none, or it was on disk alone
 	lifetimes  lifetimes
 	attempts   attempts
 	anywhere   anywhere
