@@ -9,11 +9,11 @@ import (
 // meter measures how long messages wait and how long they take, without a cost for each: at most once a millisecond it looks at the first and the
 // last message of what the queue does at that moment, and takes them for all since the last look. Owned by whoever runs the queue.
 type meter struct {
-	delivered time.Time // when the queue last delivered to a consumer, read once a turn
-	first     int64     // Unix ms at which the first message that this turn delivered was published; 0: it had been delivered before
-	last      int64     // and the last
-	waits     tempo
-	takes     tempo
+	looked time.Time // when it last looked at what it delivered to consumers
+	first  int64     // Unix ms at which the first message that this turn delivered was published; 0: it had been delivered before
+	last   int64     // and the last
+	waits  tempo
+	takes  tempo
 }
 
 // tempo says when a kind of duration was last looked at, and how many there were by then.
@@ -90,18 +90,14 @@ func (q *Queue) serving() {
 	}
 }
 
-// deliveredAt is when the last turn delivered. A queue that closed meanwhile has forgotten.
-func (q *Queue) deliveredAt() time.Time {
-	if q.service == nil {
-		return time.Time{}
-	}
-	return q.service.meter.delivered
-}
-
 // measureWaits is called in a turn that delivered to consumers.
 func (q *Queue) measureWaits() {
-	q.service.meter.delivered = time.Now()
-	q.measureWait(q.service.meter.delivered.UnixMilli())
+	k, now := &q.service.meter, time.Now()
+	q.mailbox.lately = now
+	if now.Sub(k.looked) >= time.Millisecond {
+		k.looked = now
+		q.measureWait(now.UnixMilli())
+	}
 }
 
 // measureWait looks at what the turn delivered.

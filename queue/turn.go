@@ -22,9 +22,6 @@ func (q *Queue) turn() bool {
 		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
 		ready: q.ready(), bodies: q.bodies(),
 	}
-	if q.delivered {
-		state.at = q.deliveredAt()
-	}
 	q.delivered, q.unfinished = false, false
 	more := q.mailbox.take(t, state)
 	if more {

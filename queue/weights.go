@@ -14,28 +14,39 @@ type weights struct {
 
 	transient       atomic.Int64 // of a queue that logs, ready messages that the store does not have
 	transientBodies atomic.Int64
+
+	// The runner's own.
+	plain bool // as of the last turn none of these but here is anything but 0
+	each  int  // bytes of one unacked message in memory, as here has them of its body alone; -1 if they are not alike
 }
 
 // publishWeights makes them visible, at the end of a turn. Transient messages of a durable queue that were put aside count as persistent ones do.
 func (q *Queue) publishWeights() {
 	w, lent := &q.stats.weights, q.lent.Len()
+	here := q.unacked - lent
+	alike := here == 0 || q.service.holding.bytes == w.each*here
+	plain := !q.logging && lent == 0 && q.awayBodies == 0
+	if plain && w.plain && alike {
+		return
+	}
+	w.plain = plain
 	setInt(&w.awayBodies, q.awayBodies)
 	if q.logging {
-		setInt(&w.odd, int64(q.unacked-lent))
+		setInt(&w.odd, int64(here))
 		setInt(&w.transient, int64(q.loose.count))
 		setInt(&w.transientBodies, q.loose.bodies)
 	} else {
 		setInt(&w.odd, int64(lent))
 	}
-	if q.unacked == 0 {
-		return
-	}
-	h := &q.service.holding
-	if here := q.unacked - lent; here > 0 {
+	if !alike {
+		h := &q.service.holding
+		if w.each = h.bytes / here; w.each*here != h.bytes {
+			w.each = -1 // they differ in size: the next turn looks again
+		}
 		set(&w.here, math.Float64bits(max(0, float64(h.bytes)/float64(here)-float64(h.around))))
 	}
 	if lent > 0 {
-		set(&w.lent, math.Float64bits(max(0, float64(q.lentBytes)/float64(lent)-float64(entryOverhead+h.around))))
+		set(&w.lent, math.Float64bits(max(0, float64(q.lentBytes)/float64(lent)-float64(entryOverhead+q.service.holding.around))))
 	}
 }
 
