@@ -37,9 +37,9 @@ func (q *Queue) tooBig() bool {
 	return q.set.MaxBytes >= 0 && q.hereBodies+q.sureBodies > q.set.MaxBytes
 }
 
-// maybeTooBig is tooBig with all guesses. The head is read then, to know better.
+// maybeTooBig is tooBig with all guesses. The head is read then, to know better: a queue that refuses publishes would refuse for nothing.
 func (q *Queue) maybeTooBig() bool {
-	return q.dropsHead() && q.set.MaxBytes >= 0 && q.bodies() > q.set.MaxBytes
+	return q.set.MaxBytes >= 0 && q.bodies() > q.set.MaxBytes
 }
 
 // firstAway is the number of the message to be served next, which is not in memory.

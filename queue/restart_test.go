@@ -188,6 +188,22 @@ func TestAgingAfterRestart(t *testing.T) {
 	}
 }
 
+// A queue that refuses what it has no room for has as much room after a restart as before it, though what is in it was not read yet and its records are
+// larger than its bodies. Until the first look at the head it goes by a guess.
+func TestRoomAfterRestart(t *testing.T) {
+	s := queue.DefaultSettings()
+	s.MaxBytes, s.Overflow = 100, queue.RejectPublish
+	l := newLives(t, queue.Options{Settings: s})
+	l.logged("a.long.routing.key", false, strings.Fields(strings.Repeat("0123456789 ", 9))...)
+	l.restart()
+	for deadline := time.Now().Add(5 * time.Second); l.Full(10) || !l.Full(11); time.Sleep(time.Millisecond) {
+		if l.Tend(); time.Now().After(deadline) {
+			t.Fatalf("full for 10 bytes: %v, for 11: %v", l.Full(10), l.Full(11))
+		}
+	}
+	l.close()
+}
+
 // A quorum queue's returned messages are redelivered after a restart, counts and all.
 func TestAttemptsAfterRestart(t *testing.T) {
 	s := queue.DefaultSettings()
