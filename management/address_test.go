@@ -2,6 +2,7 @@ package management_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -17,4 +18,17 @@ func TestGuestBehindProxy(t *testing.T) {
 			t.Errorf("from %s: %d %s", forwarded, a.status, a.text)
 		}
 	}
+}
+
+// Whoever has not logged in can't make the broker keep much, and whoever has can send what the limit allows.
+func TestBodiesOfStrangers(t *testing.T) {
+	r := start(t)
+	const form = "username=guest&password=guest&more="
+	r.must(http.StatusOK, http.MethodPost, "/api/login", form+strings.Repeat("x", 10_000), "Authorization", "")
+	a := r.must(http.StatusBadRequest, http.MethodPost, "/api/login", form+strings.Repeat("x", 20_000), "Authorization", "")
+	if a.text != `{"error":"bad_request","reason":"Exceeded HTTP request body size limit"}` {
+		t.Errorf("got %s", a.text)
+	}
+	r.must(http.StatusCreated, http.MethodPut, "/api/queues/%2F/q", `{"arguments":{"x":"`+strings.Repeat("x", 100_000)+`"}}`)
+	r.must(http.StatusUnauthorized, http.MethodPut, "/api/queues/%2F/q", strings.Repeat("x", 100_000), "Authorization", "")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // body reads what the client sent as an object. Nothing at all, and null, count as an empty one.
@@ -22,9 +23,24 @@ func (c *call) body() (object, error) {
 	return o, nil
 }
 
-// rawBody reads the request's body, as far as the limit allows.
+// bodyTime is how long a client may take to send a body.
+const bodyTime = 2 * time.Minute
+
+// strangersBody is the largest body, and strangersTime how long it may take, of a request that anybody may make: a name and a password.
+const (
+	strangersBody = 16 << 10
+	strangersTime = 10 * time.Second
+)
+
+// rawBody reads the request's body, as far as the limit allows. Who has not logged in has the smaller ones: what it sends is in memory until it has
+// come whole.
 func (c *call) rawBody() ([]byte, error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(c.writer, c.request.Body, c.api.options.BodyLimit))
+	limit, patience := c.api.options.BodyLimit, bodyTime
+	if c.user == nil {
+		limit, patience = strangersBody, strangersTime
+	}
+	http.NewResponseController(c.writer).SetReadDeadline(time.Now().Add(patience)) // not to be had in some tests, which need none
+	raw, err := io.ReadAll(http.MaxBytesReader(c.writer, c.request.Body, limit))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return nil, badRequest("Exceeded HTTP request body size limit")

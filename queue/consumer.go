@@ -39,9 +39,10 @@ type Consumer struct {
 	class      *class
 	unacked    int
 	tries      tries
-	effective  int32 // prefetch that the settings leave of it; read by anyone
-	asked      int   // prefetch that the client asked for
-	stalled    bool  // the receiver refused a message and has not resumed yet
+	effective  int32                   // prefetch that the settings leave of it; read by anyone
+	asked      int                     // prefetch that the client asked for
+	lanes      [groupLanes / 64]uint64 // a bit for each lane of groups that it holds, and some more
+	stalled    bool                    // the receiver refused a message and has not resumed yet
 	registered bool
 	linked     bool // stands in its priority class's rotation
 	next, prev *Consumer
@@ -68,12 +69,12 @@ type resume struct{ consumer *Consumer }
 func (r resume) run(q *Queue) {
 	r.consumer.stalled = false
 	q.consumers.update(r.consumer)
-	q.look()
+	q.look(r.consumer)
 }
 
-// look makes a queue with groups look again for what may go: a consumer has room, has come or has gone.
-func (q *Queue) look() {
+// look makes a queue with groups look again for what may go: a consumer has room, or, if it is nil, any have, have come or have gone.
+func (q *Queue) look(c *Consumer) {
 	if q.groups != nil {
-		q.groups.waiting = false
+		q.groups.look(c)
 	}
 }

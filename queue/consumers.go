@@ -51,15 +51,16 @@ func (cs *consumers) add(c *Consumer) {
 	}
 }
 
-// succeed makes the heir the active consumer as soon as the one before holds nothing any more.
+// succeed makes the heir the active consumer as soon as the one before holds nothing any more; true if that is so now.
 //
 // [quorum queues, single active consumer with priorities]
-func (cs *consumers) succeed() {
+func (cs *consumers) succeed() bool {
 	if cs.heir == nil || cs.active.unacked > 0 {
-		return
+		return false
 	}
 	cs.active, cs.heir = cs.heir, nil
 	cs.update(cs.active)
+	return true
 }
 
 // remove takes consumers out; a single active one is succeeded by the highest priority, then the oldest registration.

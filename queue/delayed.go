@@ -14,7 +14,8 @@ import (
 // has are numbers here and nothing else, until their time comes near. Owned by whoever runs the queue.
 type delays struct {
 	timeline
-	splits []*splitUp       // slots that are being split up
+	splits []*splitUp       // slots that are being split up,
+	split  int              // and for how many bytes of their messages there is to be room
 	soon   map[uint64]entry // those that the store has, are due soon and are in memory: too scattered for the window
 }
 
@@ -70,7 +71,8 @@ func (q *Queue) delay(b *Batch) {
 			q.window.Put(n, e, false)
 			q.weigh(&e, e.size())
 		case q.isSoon(tag):
-			q.keepSoon(n, entry{message: m.message, chunk: m.chunk, tag: tag, logged: true})
+			q.keepSoon(n, entry{message: slices.Clone(m.message), tag: tag, logged: true}) // its neighbours in the chunk are not due with it
+			q.releases.add(m.chunk)
 		default:
 			q.releases.add(m.chunk)
 		}
@@ -122,7 +124,7 @@ func (q *Queue) takePending(n uint64) (e entry, ok bool) {
 }
 
 // soonRoom is for how many bytes of messages that are due soon there is room.
-func (q *Queue) soonRoom() int { return soonWindow>>q.shifted - q.head }
+func (q *Queue) soonRoom() int { return soonWindow>>q.shifted - q.head - q.delays.split }
 
 // delaysDue lets the messages go whose time has come, those of one slot after the other, and splits up the slots whose time comes near.
 func (q *Queue) delaysDue() {

@@ -17,6 +17,7 @@ type fair struct {
 	owing fairHeap // of those that have none, and have got more than the key served last: they keep that in case they come again
 	clock uint64   // what the key served last had got before
 	came  uint64   // lanes that there were, ever
+	gone  Set      // messages that were forgotten, and stand in their lanes until they come to the front
 }
 
 // fairLane is the messages of one key.
@@ -54,6 +55,9 @@ func (h *fairHeap) Pop() any {
 }
 
 func (o *fair) add(n uint64, tag uint32) {
+	if o.gone.Len() > 0 && o.gone.Remove(n) { // it is back, perhaps with another tag
+		o.removeAnywhere(n)
+	}
 	l := o.lanes[tag]
 	switch {
 	case l == nil:
@@ -75,7 +79,24 @@ func (o *fair) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *fair) remove(n uint64, tag uint32) {
 	if l := o.lanes[tag]; l == nil || !o.removeFrom(l, n) {
-		o.forget(n)
+		o.removeAnywhere(n)
+	}
+	o.clean()
+}
+
+// removeAnywhere looks for a message in all lanes.
+func (o *fair) removeAnywhere(n uint64) {
+	for _, l := range o.lanes {
+		if o.removeFrom(l, n) {
+			return
+		}
+	}
+}
+
+// clean takes what is forgotten off the front of the lane that is served next.
+func (o *fair) clean() {
+	for o.gone.Len() > 0 && len(o.heap) > 0 && o.gone.Remove(o.heap[0].First()) {
+		o.removeFrom(o.heap[0], o.heap[0].First())
 	}
 }
 
@@ -108,12 +129,13 @@ func (o *fair) served(_ uint64, tag uint32, size int) {
 		l.got += uint64(max(size, fairLeast))
 		heap.Fix(&o.heap, l.at)
 		o.forgive()
+		o.clean()
 	}
 }
 
 func (o *fair) heads(each func(n uint64) bool) {
 	for _, l := range o.heap {
-		if !each(l.First()) {
+		if n := l.First(); !o.gone.Has(n) && !each(n) {
 			return
 		}
 	}
@@ -121,29 +143,36 @@ func (o *fair) heads(each func(n uint64) bool) {
 
 func (o *fair) each(each func(store.Range) bool) {
 	more := true
+	visit := func(r store.Range) bool {
+		more = each(r)
+		return more
+	}
 	for i := 0; more && i < len(o.heap); i++ {
 		o.heap[i].Each(0, func(r store.Range) bool {
-			more = each(r)
+			if o.gone.Len() == 0 {
+				return visit(r)
+			}
+			for n := r.First; more && n <= r.Last; n++ {
+				more = o.gone.Has(n) || visit(store.Range{First: n, Last: n})
+			}
 			return more
 		})
 	}
 }
 
 func (o *fair) forget(n uint64) {
-	for _, l := range o.lanes {
-		if o.removeFrom(l, n) {
-			return
-		}
-	}
+	o.gone.Add(n)
+	o.clean()
 }
 
 func (o *fair) filter(keep func(n uint64) bool) {
 	o.heap, o.owing = o.heap[:0], o.owing[:0]
 	for tag, l := range o.lanes {
-		if l.filter(keep); l.Len() == 0 {
+		if l.filter(func(n uint64) bool { return keep(n) && !o.gone.Has(n) }); l.Len() == 0 {
 			delete(o.lanes, tag)
 		} else {
 			heap.Push(&o.heap, l)
 		}
 	}
+	o.gone.Clear()
 }

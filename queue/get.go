@@ -30,7 +30,7 @@ func (q *Queue) Get(o Outbox, g Getter, noAck bool) (found bool, err error) {
 }
 
 func (s *get) run(q *Queue) {
-	if len(q.gets) > 0 || q.ready() > 0 && !q.firstIsHere() {
+	if len(q.gets) > 0 || !q.canGet() {
 		q.gets = append(q.gets, s) // answered when the head was read
 		return
 	}
@@ -75,6 +75,17 @@ func (s *get) answer(q *Queue) {
 	q.measureWait(q.now())
 	q.serve(n, e, nil, s.noAck)
 	q.leave(n, e, s.noAck)
+}
+
+// canGet reports whether a get can be answered without a read from the disk.
+func (q *Queue) canGet() bool {
+	if q.groups == nil {
+		return q.ready() == 0 || q.firstIsHere()
+	}
+	if _, _, _, ok := q.groups.choose(q, true); ok || !q.groups.unread {
+		return true
+	}
+	return !q.reading && q.groupsFull() // all that may be in memory is held by others
 }
 
 // firstToGet is the first message that may be got.

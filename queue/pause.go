@@ -24,5 +24,5 @@ func (p *pause) run(q *Queue) {
 	}
 	q.consumers.paused = p.on
 	q.stats.paused.Store(p.on)
-	q.look()
+	q.look(nil)
 }

@@ -8,6 +8,7 @@ func (q *Queue) setPrefetch() {
 		q.limitPrefetch(c)
 		q.consumers.update(c)
 	}
+	q.look(nil)
 }
 
 // limitPrefetch is setPrefetch for one consumer: one that asked for no limit gets the queue's default, and nobody gets more than the most.
@@ -42,5 +43,5 @@ func (p prefetchChange) run(q *Queue) {
 	p.consumer.asked = p.prefetch
 	q.limitPrefetch(p.consumer)
 	q.consumers.update(p.consumer)
-	q.look()
+	q.look(nil)
 }

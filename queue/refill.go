@@ -27,7 +27,7 @@ func (q *Queue) readAhead() {
 		return
 	}
 	if q.groups != nil {
-		if !q.groups.unread && q.firstIsHere() || q.head > groupWindow*headWindow>>q.shifted {
+		if !q.groups.unread && q.firstIsHere() || q.groupsFull() {
 			return
 		}
 	} else if q.head >= headWindow>>q.shifted/4*3 && q.headsAreHere() {
@@ -53,6 +53,9 @@ func (q *Queue) readAhead() {
 		}
 	})
 }
+
+// groupsFull reports whether no more messages of a queue with groups may be in memory.
+func (q *Queue) groupsFull() bool { return q.head > groupWindow*headWindow>>q.shifted }
 
 // watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
 // may be, to see how long the queue is.
@@ -264,7 +267,7 @@ func (q *Queue) lose(n uint64) {
 
 // serveGets answers who waits for the head of the queue, as far as that is there now.
 func (q *Queue) serveGets() {
-	for len(q.gets) > 0 && (q.firstIsHere() || q.ready() == 0) {
+	for len(q.gets) > 0 && q.canGet() {
 		g := q.gets[0]
 		q.gets[0] = nil
 		q.gets = q.gets[1:]

@@ -173,11 +173,40 @@ func (s *Set) spread(p *setPage) {
 
 // From returns the lowest number in the set that is not below n.
 func (s *Set) From(n uint64) (first uint64, ok bool) {
-	s.Each(n, func(r store.Range) bool {
-		first, ok = r.First, true
-		return false
-	})
-	return first, ok
+	i, found := s.find(n / pageEntries)
+	if found {
+		if first, ok = s.pages[i].from(n); ok {
+			return first, true
+		}
+		i++
+	}
+	if i == len(s.pages) {
+		return 0, false
+	}
+	return s.pages[i].from(s.pages[i].number * pageEntries)
+}
+
+// from returns the lowest number of the page that is not below n, which is one that the page stands for.
+func (p *setPage) from(n uint64) (first uint64, ok bool) {
+	switch {
+	case p.bits == nil && p.few == nil:
+		return n, true
+	case p.bits == nil:
+		i, _ := slices.BinarySearch(p.few, uint16(n%pageEntries))
+		if i == len(p.few) {
+			return 0, false
+		}
+		return p.number*pageEntries + uint64(p.few[i]), true
+	}
+	w := int(n % pageEntries / 64)
+	for word := p.bits[w] &^ (1<<(n%64) - 1); ; word = p.bits[w] {
+		if word != 0 {
+			return p.number*pageEntries + uint64(w*64+bits.TrailingZeros64(word)), true
+		}
+		if w++; w == len(p.bits) {
+			return 0, false
+		}
+	}
 }
 
 // First returns the lowest number in the set; above every number when it is empty.

@@ -208,8 +208,12 @@ func (q *Queue) tally(s *Settlement) {
 	if c := s.Consumer; c != nil {
 		c.unacked -= s.count
 		c.tries.count(s.Outcome, uint64(s.count-again))
+		had := c.linked
 		q.consumers.update(c)
-		q.consumers.succeed()
-		q.look()
+		if q.consumers.succeed() {
+			q.look(nil)
+		} else if !had {
+			q.look(c)
+		}
 	}
 }

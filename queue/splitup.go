@@ -14,7 +14,8 @@ const splitNumbers = 64 << 10
 type splitUp struct {
 	timeline        // of those that were found
 	set      *Set   // all messages of the slot
-	room     int    // bytes of messages that are to be read, since they are due soon
+	promised int    // bytes of messages that there is room for
+	room     int    // what is left of that: bytes of messages that are to be read, since they are due soon
 	read     []soon // these, in order
 	err      error
 
@@ -37,8 +38,10 @@ func (q *Queue) split(slot *Set, soon bool) {
 	s := &splitUp{set: slot}
 	s.unit = d.unit
 	if soon {
-		s.room = q.soonRoom()
+		s.room = max(0, q.soonRoom())
 	}
+	s.promised = s.room
+	d.split += s.promised
 	d.splits = append(d.splits, s)
 	q.reads.Go(func() {
 		s.err = s.look(q)
@@ -173,6 +176,7 @@ func (s *splitUp) run(q *Queue) {
 		return // a purge has dropped them all
 	}
 	d.splits = slices.Delete(d.splits, at, at+1)
+	d.split -= s.promised
 	d.unit = uint32(q.now() >> unitBits)
 	if s.err != nil { // they are not lost: this is tried again
 		s.each(func(r store.Range) bool {

@@ -41,7 +41,7 @@ func (s *subscribe) run(q *Queue) {
 		s.accepted()
 		q.consumers.single, q.consumers.yields = q.opts.SingleActiveConsumer, q.opts.Quorum
 		q.consumers.add(c)
-		q.look()
+		q.look(nil)
 	}
 }
 
@@ -64,7 +64,7 @@ func (q *Queue) Cancel(c *Consumer, gone func()) (closed bool) {
 func (s *cancel) run(q *Queue) {
 	defer s.done.Done()
 	q.consumers.remove(s.consumer)
-	q.look()
+	q.look(nil)
 	q.used()
 	if s.closed = q.closeUnused(); !s.closed {
 		s.gone()
@@ -99,7 +99,7 @@ func Detach(detachments []*Detachment) {
 func (d *Detachment) run(q *Queue) {
 	defer d.done.Done()
 	q.consumers.remove(d.Consumers...)
-	q.look()
+	q.look(nil)
 	q.used()
 	for _, s := range d.Held {
 		s.run(q)

@@ -51,6 +51,7 @@ func (c *connection) hold() {
 	c.publishCounters()
 	c.block()
 	c.out.Flush(true)
+	c.publisher.setAside()
 	c.publisher.release()
 	c.in.shrink()
 	c.standStill(alarm, func() bool { return false })

@@ -69,6 +69,30 @@ func TestPipelinedGetsWaitForTheirReader(t *testing.T) {
 	})
 }
 
+// Many clients that ask and never read share what one may have waiting.
+func TestRepliesThatManyDoNotRead(t *testing.T) {
+	const clients, messages, size = 100, 200, 10_000
+	inMemory(t, func(t *testing.T, r *rig, c *client) {
+		var others []*client
+		for range clients - 1 {
+			other := r.pipe()
+			defer other.conn.Close()
+			other.mustOpen()
+			others = append(others, other)
+		}
+		for _, other := range others {
+			for range messages {
+				other.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("none"), Mandatory: true}, nil, make([]byte, size))
+			}
+			other.later()
+		}
+		share := server.ReplyBudget / clients
+		if all, _ := r.Waiting(); all < (clients-1)*share || all > clients*(share+64<<10+2*size) {
+			t.Errorf("%d bytes wait for clients that do not read, the share of each is %d", all, share)
+		}
+	})
+}
+
 // What was published before a message that comes back is handed over before the reader waits for the client to read what came back.
 func TestReturnsThatNobodyReadsHoldNothingBack(t *testing.T) {
 	const messages, size = 10_000, 1000

@@ -118,7 +118,7 @@ func (s *Server) newConnection(nc net.Conn) *connection {
 	c.log = s.log.With("connection", c.name)
 	c.out.conn = c
 	c.out.socket = newSocket(nc)
-	c.in = newInput(nc, c.out.raw, c.idle, func() bool { return c.held != nil })
+	c.in = newInput(nc, c.out.raw, c)
 	c.client.connectedAt = time.Now()
 	c.deadline = time.AfterFunc(s.options.HandshakeTimeout, func() {
 		c.late.Store(true)
@@ -252,7 +252,12 @@ func (c *connection) linger() time.Duration {
 }
 
 // idle is called before the reader waits for input: an idle connection keeps no chunk to fill.
-func (c *connection) idle() { c.publisher.release() }
+func (c *connection) idle() {
+	if c.server.crowded() {
+		c.publisher.setAside()
+	}
+	c.publisher.release()
+}
 
 // fail is the only place that turns an error into a close. Soft errors end the channel, hard ones and all that concern no
 // channel end the connection. Whatever is no protocol error is a fault of ours: it is logged, and the client sees a 541 without details.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"sync"
 
 	"leveret/amqp"
@@ -12,7 +13,7 @@ const (
 	// ownMemory is the size above which a message gets memory of its own.
 	ownMemory = queue.MostInChunk
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
-	trustedSize = 64 << 10
+	trustedSize = 16 << 10
 )
 
 // unfinished are chunks of publishers that have gone idle.
@@ -46,7 +47,7 @@ func (c *connection) beginPublish(ch *channel, arguments []byte) error {
 	t.mandatory, t.immediate, t.tooLarge, t.drop = m.Mandatory, m.Immediate, 0, false
 	room := p.room(ch)
 	if least := amqp.MessageHeadSize + 2 + len(m.Exchange) + len(m.RoutingKey); least > cap(room) {
-		room = p.move(ch, least)
+		room = p.move(ch, least, least)
 	}
 	t.message = amqp.AppendMessageAddress(room, m.Exchange, m.RoutingKey)
 	m.Exchange, m.RoutingKey = nil, nil // they alias the read buffer
@@ -107,7 +108,7 @@ func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) 
 	}
 	c.publisher.half = true
 	if t.total > ownMemory || t.total > cap(t.message) {
-		t.message = c.publisher.move(ch, t.total)
+		t.message = c.publisher.move(ch, t.total, min(t.total, max(trustedSize, len(c.in.pending()))))
 	}
 	t.message = append(t.message, properties...)
 }
@@ -134,8 +135,8 @@ func (p *publisher) rest() []byte {
 	return b[len(b):len(b):cap(b)]
 }
 
-// move finds a place for a message that does not fit where it was begun.
-func (p *publisher) move(ch *channel, total int) []byte {
+// move finds a place for a message that does not fit where it was begun: in a chunk, or memory of its own for as much as there is to be room at once.
+func (p *publisher) move(ch *channel, total, room int) []byte {
 	begun := ch.content.message
 	if total <= ownMemory && p.building == ch {
 		full := p.chunk
@@ -145,7 +146,7 @@ func (p *publisher) move(ch *channel, total int) []byte {
 		return m
 	}
 	p.drop(ch)
-	return append(make([]byte, 0, min(total, trustedSize)), begun...)
+	return append(make([]byte, 0, max(room, len(begun))), begun...)
 }
 
 // keep makes a finished message lasting and returns it with its chunk, nil if it has memory of its own. The next one begins behind it.
@@ -168,6 +169,15 @@ func (p *publisher) drop(ch *channel) {
 		p.building = nil
 	}
 	ch.content.message = nil
+}
+
+// setAside takes what has come of a message out of the chunk, into memory of just that size. A client that does not go on keeps no more than that.
+func (p *publisher) setAside() {
+	if ch := p.building; ch != nil {
+		begun := bytes.Clone(ch.content.message)
+		p.drop(ch)
+		ch.content.message = begun
+	}
 }
 
 // release gives the unfinished chunk away while the connection has nothing to do, for the next to fill on.

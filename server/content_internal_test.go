@@ -21,7 +21,7 @@ func TestBegunMessageIsCopiedBeforeItsChunkGoes(t *testing.T) {
 				m := amqp.AppendMessageAddress(p.room(ch), []byte("x"), key)
 				ch.content.message = m
 				if total := len(m) + body; total > cap(m) {
-					m = p.move(ch, total)
+					m = p.move(ch, total, total)
 				}
 				ch.content.message = append(m, bytes.Repeat(key[:1], body)...)
 				kept, k := p.keep(ch)

@@ -121,7 +121,7 @@ func (rc *replyConsumer) deliver(m amqp.Message) *outbox {
 	o := &ch.conn.out
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if rc.gone.Load() || ch.ended || o.closed || o.out.size > 2*replyLimit {
+	if rc.gone.Load() || ch.ended || o.closed || o.out.size > 2*int(ch.conn.server.replyRoom.Load()) {
 		return nil
 	}
 	ch.deliveryTag++

@@ -10,6 +10,7 @@ import (
 const (
 	DeliveryLimit = deliveryLimit
 	ReplyLimit    = replyLimit
+	ReplyBudget   = replyBudget
 )
 
 // Waiting is what waits in the outboxes of all connections, in bytes: everything, and of it the deliveries to consumers.

@@ -58,6 +58,9 @@ func (c *connection) holdHalfRead() {
 	}
 }
 
+// frugal reports whether to read little at once: what comes may have to wait, and wait in memory.
+func (c *connection) frugal() bool { return c.held != nil || c.server.half.waiting.Load() > 0 }
+
 // half is how many bytes messages have announced whose rest has not come, and how many of them have come.
 func (c *connection) half() (announced, come int) {
 	for _, ch := range c.channels {

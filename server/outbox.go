@@ -14,8 +14,6 @@ const (
 	deliveryLimit = 1 << 20
 	// deliveryLimitTight holds instead while all outboxes together are over their share of memory.
 	deliveryLimitTight = 64 << 10
-	// replyLimit is how many bytes of replies, returns and confirms may wait before the connection is not read any more.
-	replyLimit = 8 << 20
 	// directLimit is how many bytes a queue or a reader writes by itself; more is the writer's work.
 	directLimit = 32 << 10
 	// shareBody is the size from which a body is not copied into the outgoing bytes but written from where it stands.

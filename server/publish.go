@@ -24,25 +24,25 @@ type publisher struct {
 	index    amqp.PropertyIndex
 	plain    []byte // the properties that index is of, if it holds for other messages too
 	now      int64  // Unix ms, read once a batch
-	tracing  bool   // of this batch each message is traced
 	chunk    *queue.Chunk
 	building *channel // whose message grows at the chunk's end
 
 	routes    routes
-	routing   vhost.Routing
-	filled    []*target // with messages to hand over
-	bytes     int       // of them
-	gone      uint64    // messages for queues that had closed
-	refusals  []refusal // by queues that are full, or by a virtual host that is
-	overQuota bool      // the virtual host is, as of the beginning of this batch
+	routing   *vhost.Routing // nil until a message has no remembered route: most connections are small by that
+	filled    []*target      // with messages to hand over
+	bytes     int            // of them
+	gone      uint64         // messages for queues that had closed
+	refusals  []refusal      // by queues that are full, or by a virtual host that is
 	origin    queue.Origin
+	tracing   bool         // of this batch each message is traced
+	overQuota bool         // the virtual host is full, as of the beginning of this batch
 	half      bool         // a message may have come half
 	published bool         // something was published since the last look at the alarm
 	appended  bool         // and something into the log
+	behind    bool         // a duplicate waits to be confirmed
+	whole     bool         // a transaction is being committed: nothing is handed over before all of it is there
 	claims    dedup.Claims // the keys of gathered messages
 	claimed   []claimed
-	behind    bool        // a duplicate waits to be confirmed
-	whole     bool        // a transaction is being committed: nothing is handed over before all of it is there
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
 	confirm   []*channel  // with publishes that were not confirmed

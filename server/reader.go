@@ -3,16 +3,10 @@ package server
 import (
 	"io"
 	"net"
-	"sync"
 	"syscall"
 
 	"leveret/frame"
 )
-
-// readBuffer is the size of a reader's buffer; it holds a frame of the default frame_max and its neighbours.
-const readBuffer = 256 << 10
-
-var readBuffers = sync.Pool{New: func() any { b := make([]byte, readBuffer); return &b }}
 
 // input is the reading end of a connection's socket: a buffer that exists only while there is something in it, so that an idle connection
 // costs none. It belongs to the reader.
@@ -24,6 +18,7 @@ type input struct {
 	to       int
 	idle     func()      // called before the reader waits for the socket
 	frugal   func() bool // whether to read little at once
+	crowded  func() bool // whether there are many connections
 	got      int
 	received uint64 // bytes, since the connection began
 	err      error
@@ -32,10 +27,10 @@ type input struct {
 	full     bool // the last read filled its buffer, so there may be more
 }
 
-func newInput(c net.Conn, raw syscall.RawConn, idle func(), frugal func() bool) *input {
-	in := &input{conn: c, raw: raw, idle: idle, frugal: frugal}
+func newInput(nc net.Conn, raw syscall.RawConn, c *connection) *input {
+	in := &input{conn: nc, raw: raw, idle: c.idle, frugal: c.frugal, crowded: c.server.crowded}
 	in.attempt = in.readNow
-	if p, ok := c.(*proxied); ok {
+	if p, ok := nc.(*proxied); ok {
 		in.buf, in.to, p.early = p.early, len(p.early), nil
 		in.early = in.to > 0
 	}
@@ -104,7 +99,7 @@ func (in *input) fillWaiting() error {
 		case !in.full:
 			in.move(make([]byte, pending+waitingBuffer))
 		case pending+waitingBuffer <= readBuffer:
-			in.move(*readBuffers.Get().(*[]byte))
+			in.move(in.borrowed(pending))
 		default:
 			in.move(make([]byte, pending+min(pending, max(waitingBuffer, frame.Missing(in.pending())))))
 		}
@@ -160,7 +155,7 @@ func (in *input) take() {
 	if in.to < len(in.buf) {
 		return
 	}
-	in.move(*readBuffers.Get().(*[]byte))
+	in.move(in.borrowed(in.to))
 }
 
 // move carries what is pending over to another buffer.
@@ -179,15 +174,12 @@ func (in *input) release() {
 	in.idle()
 	if in.from == in.to {
 		in.free()
-	} else if n := in.to - in.from; len(in.buf) == readBuffer && n <= smallPending {
+	} else if n := in.to - in.from; isBorrowed(in.buf) && n <= smallPending {
 		in.move(make([]byte, n))
 	}
 }
 
 func (in *input) free() {
-	if len(in.buf) == readBuffer {
-		b := in.buf
-		readBuffers.Put(&b)
-	}
+	returnBuffer(in.buf)
 	in.buf, in.from, in.to = nil, 0, 0
 }

@@ -8,6 +8,7 @@ import (
 	"leveret/dedup"
 	"leveret/exchange"
 	"leveret/queue"
+	"leveret/vhost"
 )
 
 // maxRoutes is how many routes a connection remembers.
@@ -163,7 +164,10 @@ func (c *connection) resolve(ch *channel, x *exchange.Exchange, m amqp.Message, 
 	if reply := c.server.replies.find(m); reply != nil && len(extra) == 0 {
 		return &route{reply: reply}, nil
 	}
-	ro := &p.routing
+	if p.routing == nil {
+		p.routing = new(vhost.Routing)
+	}
+	ro := p.routing
 	ro.Keys = append(append(ro.Keys[:0], m.RoutingKey()), extra...)
 	ro.Headers, ro.Message, ro.Properties = p.index.Headers, m, &p.index
 	if err := c.writeTopic(x, ro.Keys); err != nil {

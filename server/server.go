@@ -52,6 +52,7 @@ type Server struct {
 	synced      signal // the log has become durable up to a later batch
 	alarms      alarms
 	slow        slowLane
+	replyRoom   atomic.Int64 // see shareReplies
 	half        halfRead
 	stopping    atomic.Bool
 	tuning      atomic.Pointer[Tuning]
@@ -220,6 +221,7 @@ func (s *Server) add(c *connection) bool {
 		return false
 	}
 	s.connections[c.id] = c
+	s.shareReplies(len(s.connections))
 	s.readers.Add(1)
 	return true
 }
@@ -228,6 +230,7 @@ func (s *Server) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.connections, c.id)
+	s.shareReplies(len(s.connections))
 	if len(s.connections) == 0 && s.emptied != nil {
 		close(s.emptied)
 		s.emptied = nil

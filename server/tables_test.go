@@ -20,8 +20,12 @@ func TestTablesOfTooManyValues(t *testing.T) {
 	r := start(t, testOptions())
 	const want = "FRAME_ERROR - a field table holds more than 16384 values"
 	for name, send := range map[string]func(c *client, n int){
-		"declare": func(c *client, n int) { c.add(1, &amqp.QueueDeclare{Queue: "q", Exclusive: true, Arguments: values(n)}) },
-		"bind":    func(c *client, n int) { c.add(1, &amqp.QueueBind{Queue: "shared", Exchange: "amq.headers", Arguments: values(n)}) },
+		"declare": func(c *client, n int) {
+			c.add(1, &amqp.QueueDeclare{Queue: "q", Exclusive: true, Arguments: values(n)})
+		},
+		"bind": func(c *client, n int) {
+			c.add(1, &amqp.QueueBind{Queue: "shared", Exchange: "amq.headers", Arguments: values(n)})
+		},
 		"publish": func(c *client, n int) {
 			c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, &amqp.Properties{Flags: amqp.FlagHeaders, Headers: values(n)}, nil)
 		},

@@ -201,7 +201,7 @@ func (o *outbox) overReplies() bool {
 }
 
 func (o *outbox) overRepliesLocked() bool {
-	return !o.closed && o.out.size+o.onTheWay-o.deliveries >= replyLimit
+	return !o.closed && o.out.size+o.onTheWay-o.deliveries >= int(o.conn.server.replyRoom.Load())
 }
 
 // waitReplies blocks the reader while more replies wait than a client that reads nothing may pile up. It is asked before each read and

@@ -115,6 +115,7 @@ type node struct {
 	tls         *tlsListeners
 	memoryLimit uint64 // bytes from which publishers are held
 	web         webServers
+	crowd       crowd          // of the web servers
 	failed      chan error     // a web server that ended by itself
 	stops       chan struct{}  // an operator wants the process to end
 	level       *slog.LevelVar // of the log
@@ -128,7 +129,7 @@ func newNode(c config.Config, log *slog.Logger, level *slog.LevelVar) (*node, er
 	}
 	n := &node{
 		config: c, log: log, store: s, events: events.New(), failed: make(chan error, webServerCount),
-		stops: make(chan struct{}, 1), level: level,
+		stops: make(chan struct{}, 1), level: level, crowd: crowd{limit: crowdLimit},
 	}
 	if c.LogExchange {
 		n.logLines = events.New()

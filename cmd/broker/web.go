@@ -91,7 +91,8 @@ func (w *webServer) listen(n *node, address string, secure *certificates, handle
 	// Answers have no time limit here: handlers bound themselves, and a slow reader of a long answer is no harm.
 	w.serve(n, l, &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // of what clients do wrong
+		ErrorLog:  slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // of what clients do wrong
+		ConnState: n.crowd.changed,
 	})
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 )
 
 // testNode is as much of a node as a web server needs.
-func testNode() *node { return &node{log: quiet, failed: make(chan error, 1)} }
+func testNode() *node {
+	return &node{log: quiet, failed: make(chan error, 1), crowd: crowd{limit: crowdLimit}}
+}
 
 func TestWebServerThatIsOff(t *testing.T) {
 	var w webServer

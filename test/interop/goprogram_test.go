@@ -30,6 +30,10 @@ var goPrograms = map[string]func(p *goProgram, args []string){
 // runGoProgram runs one of them with the URL and arguments of a command line and returns the exit status. Any error is a panic, so
 // that the test that reads our standard error sees where it came from.
 func runGoProgram(name string, args []string) int {
+	if name == hostileProgram {
+		runHostile(args)
+		return 0
+	}
 	program, ok := goPrograms[name]
 	if !ok {
 		fmt.Fprintf(os.Stderr, "no program %q\n", name)

@@ -1,0 +1,36 @@
+package server
+
+import "sync"
+
+const (
+	// readBuffer is the size of a reader's buffer; it holds a frame of the default frame_max and its neighbours.
+	readBuffer = 256 << 10
+	// crowdedBuffer is its size where there are many connections: if all of them have input at once, all have a buffer.
+	crowdedBuffer = 64 << 10
+)
+
+var (
+	readBuffers    = sync.Pool{New: func() any { b := make([]byte, readBuffer); return &b }}
+	crowdedBuffers = sync.Pool{New: func() any { b := make([]byte, crowdedBuffer); return &b }}
+)
+
+// borrowed is a buffer that has room behind so many bytes, of which a buffer of full size has room for some.
+func (in *input) borrowed(pending int) []byte {
+	if pending <= crowdedBuffer/2 && in.crowded() {
+		return *crowdedBuffers.Get().(*[]byte)
+	}
+	return *readBuffers.Get().(*[]byte)
+}
+
+// isBorrowed tells buffers by their size.
+func isBorrowed(b []byte) bool { return len(b) == readBuffer || len(b) == crowdedBuffer }
+
+// returnBuffer gives a buffer back to where it was borrowed, if it was.
+func returnBuffer(b []byte) {
+	switch len(b) {
+	case readBuffer:
+		readBuffers.Put(&b)
+	case crowdedBuffer:
+		crowdedBuffers.Put(&b)
+	}
+}
