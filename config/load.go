@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -115,15 +116,25 @@ func (l *Loaded) Print(w io.Writer) error {
 		if origin == "" {
 			origin = "default"
 		}
-		value := a.value
+		value := presentable(a)
 		if strings.Contains(value, "#") {
 			value = "'" + value + "'" // or the hash would begin a comment
-		}
-		if slices.Contains(secretKeys, a.key) {
-			value = "********"
 		}
 		fmt.Fprintf(&b, "%-40s # %s\n", a.key+" = "+value, origin)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// presentable is a setting's value without the password that it is, or that stands in it.
+func presentable(a assignment) string {
+	if slices.Contains(secretKeys, a.key) {
+		return "********"
+	}
+	if u, err := url.Parse(a.value); err == nil && u.User != nil {
+		if _, secret := u.User.Password(); secret {
+			return u.Redacted()
+		}
+	}
+	return a.value
 }

@@ -75,7 +75,8 @@ func TestUnknownVariablesOnlyWarn(t *testing.T) {
 }
 
 func TestPrintTellsOrigins(t *testing.T) {
-	l, err := load(t, "heartbeat = 30\ndefault_pass = hush\nanonymous_login_pass = hush\n", []string{"LEVERET_NODE_NAME=a#b"}, map[string][]string{"amqp-addr": {"1"}})
+	l, err := load(t, "heartbeat = 30\ndefault_pass = hush\nanonymous_login_pass = hush\n"+
+		"definitions.import_backend = https\ndefinitions.https.url = https://me:hush@host/file\n", []string{"LEVERET_NODE_NAME=a#b"}, map[string][]string{"amqp-addr": {"1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +90,7 @@ func TestPrintTellsOrigins(t *testing.T) {
 		`(?m)^listeners\.tcp\.1 = :1 +# --amqp-addr$`,
 		`(?m)^frame_max = 131072 +# default$`,
 		`(?m)^default_pass = \*{8} `,
+		`(?m)^definitions\.https\.url = https://me:xxxxx@host/file `,
 	} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("no line like %s in:\n%s", want, &out)

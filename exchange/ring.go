@@ -3,8 +3,8 @@ package exchange
 import (
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
-	"sort"
 )
 
 // pointsPerWeight is how many points on the ring a weight of 1 has. With fewer the shares differ more from what the weights say.
@@ -14,6 +14,8 @@ const pointsPerWeight = 20
 // alone, so the shares do not depend on the order of the bindings. It takes memory in proportion to the weights.
 type ring struct {
 	points []point // in order
+	starts []int32 // where the first point stands whose highest bits are as a place in this list, or behind that
+	shift  int     // by which those bits stand above the others
 }
 
 type point struct {
@@ -31,6 +33,21 @@ func (t *ring) add(s *share) {
 	}
 	slices.SortFunc(added, comparePoints)
 	t.merge(added)
+	t.index()
+}
+
+// index makes the list of starts, with room for some points between each and the next. Points are spread evenly, so a look for one ends soon.
+func (t *ring) index() {
+	width := bits.Len(uint(len(t.points) / 4))
+	t.shift = 64 - width
+	t.starts = make([]int32, 1<<width)
+	at := 0
+	for i := range t.starts {
+		for at < len(t.points) && t.points[at].hash>>t.shift < uint64(i) {
+			at++
+		}
+		t.starts[i] = int32(at)
+	}
 }
 
 // merge puts points in that are in order, from the back, so that it needs no second ring.
@@ -59,13 +76,17 @@ func comparePoints(p, q point) int {
 
 func (t *ring) remove(s *share) {
 	t.points = slices.DeleteFunc(t.points, func(p point) bool { return p.share == s })
+	t.index()
 }
 
 func (t *ring) pick(hash uint64) *share {
 	if len(t.points) == 0 {
 		return nil
 	}
-	at := sort.Search(len(t.points), func(i int) bool { return t.points[i].hash >= hash })
+	at := int(t.starts[hash>>t.shift])
+	for at < len(t.points) && t.points[at].hash < hash {
+		at++
+	}
 	if at == len(t.points) {
 		at = 0
 	}

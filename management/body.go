@@ -39,7 +39,8 @@ func (c *call) rawBody() ([]byte, error) {
 	if c.user == nil {
 		limit, patience = strangersBody, strangersTime
 	}
-	http.NewResponseController(c.writer).SetReadDeadline(time.Now().Add(patience)) // not to be had in some tests, which need none
+	connection := http.NewResponseController(c.writer)
+	connection.SetReadDeadline(time.Now().Add(patience)) // not to be had in some tests, which need none
 	raw, err := io.ReadAll(http.MaxBytesReader(c.writer, c.request.Body, limit))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
@@ -48,6 +49,7 @@ func (c *call) rawBody() ([]byte, error) {
 	if err != nil {
 		return nil, badRequest("the body could not be read")
 	}
+	connection.SetReadDeadline(time.Time{}) // or the call would be taken for given up when that time comes
 	return raw, nil
 }
 

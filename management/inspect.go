@@ -224,7 +224,7 @@ func (c *call) setPaused(on bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := q.Pause(on); err != nil {
+	if err := c.vhost.PauseQueue(q, on); err != nil {
 		return reply{}, gone(err)
 	}
 	act := "queue.resumed"

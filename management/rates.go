@@ -17,7 +17,7 @@ const (
 	curveInterest = 10 * time.Minute
 	// maxSeries bounds how many objects have rates. A broker with more shows none for the rest.
 	maxSeries = 50_000
-	// fewSeries is up to how many objects have curves without being asked for; beyond that
+	// fewSeries is up to how many objects all have curves; of more, those that somebody asks for.
 	fewSeries = 300
 	// maxDrawn bounds how many may have them at a time.
 	maxDrawn = 2_000

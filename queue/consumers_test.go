@@ -264,17 +264,15 @@ func TestManyConsumersAreTakenOutAtOnce(t *testing.T) {
 		priorities func(n int) int
 	}{{"one priority", func(int) int { return 1 }}, {"many priorities", func(n int) int { return n / 2 }}} {
 		t.Run(c.name, func(t *testing.T) {
-			const few, many = 2000, 32_000
-			fastest := func(n int) time.Duration {
-				best := time.Hour
-				for range 5 {
-					best = min(best, detach(n, c.priorities(n)))
+			const few, many = 4000, 32_000
+			var a, b time.Duration
+			for range 5 { // a machine that others use too may disturb one of the two
+				a, b = detach(few, c.priorities(few)), detach(many, c.priorities(many))
+				if b <= 4*many/few*a {
+					return
 				}
-				return best
 			}
-			if a, b := fastest(few), fastest(many); b > 5*many/few*a {
-				t.Errorf("%d consumers take %s, %d take %s", few, a, many, b)
-			}
+			t.Errorf("%d consumers take %s, %d take %s", few, a, many, b)
 		})
 	}
 }

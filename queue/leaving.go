@@ -189,6 +189,8 @@ func (q *Queue) shed(l *leaving) {
 		case d.stored && d.To == nil:
 			l.sets[d.Reason].Add(d.Seq)
 			q.releases.add(d.chunk)
+		case l.bytes > looseWindow>>q.shifted && d.To != nil: // nobody gave it up
+			q.putBack(&d)
 		case l.bytes > looseWindow>>q.shifted:
 			dropped++
 			q.counted.Dropped[d.Reason]++

@@ -5,7 +5,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leveret/amqp"
 	"leveret/queue"
+	"leveret/store"
 )
 
 // picky lets some messages go, and wants the others to stay.
@@ -98,6 +100,34 @@ func TestTransientMessagesThatStay(t *testing.T) {
 		synctest.Wait()
 		if g.Stats().Leaving != 0 || f.gone != st.Leaving {
 			t.Errorf("%d went, %d are left", f.gone, g.Stats().Leaving)
+		}
+		g.Delete(false, false)
+	})
+}
+
+// A message that somebody sends elsewhere is not dropped when too many others can't leave: it stays where it was.
+func TestSentMessageAmongThoseThatStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := queue.DefaultSettings()
+		s.DeadLetter = true
+		g := newRig(t, queue.Options{Durable: true, ID: 1, Log: store.NewMemory(), Settings: s, Forwarder: new(stubborn)})
+		r := g.start(queue.Consumer{Tag: "c"})
+		text := passes + string(make([]byte, 64<<10))
+		for n := range uint64(600) {
+			g.publish(text)
+			g.settle(nil, queue.Reject, n+1)
+		}
+		g.cancel(r)
+		g.publish(kept + "persistent")
+		found, _, err := g.Peek(0, 0, 1)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%d messages, %v", len(found), err)
+		}
+		if n, err := g.Send(found, func(amqp.Message) queue.Destination { return queue.Destination{Key: "elsewhere"} }); n != 1 || err != nil {
+			t.Fatalf("%d on their way, %v", n, err)
+		}
+		if st := g.Stats(); st.Dropped[queue.Sent] != 0 || st.Ready != 1 {
+			t.Errorf("%d dropped, %d ready", st.Dropped[queue.Sent], st.Ready)
 		}
 		g.Delete(false, false)
 	})

@@ -6,9 +6,10 @@ import "leveret/queue"
 type deliveries struct {
 	past ChannelDeliveries // of queues that are gone, and what is of no queue
 	by   map[*queue.Queue]*ChannelDeliveries
+	many int // queues from which on it looks which of them are gone: twice as many as there were then, so that looking costs little
 }
 
-// manyCounted is from how many queues on a channel looks which of them are gone, so that a channel that outlives many queues does not keep them.
+// manyCounted is from how many queues on a channel looks at first, so that a channel that outlives many queues does not keep them.
 const manyCounted = 64
 
 // of returns the counters of a queue; whoever delivers from it keeps them, so that counting needs no look-up.
@@ -19,8 +20,9 @@ func (d *deliveries) of(q *queue.Queue) *ChannelDeliveries {
 	if d.by == nil {
 		d.by = make(map[*queue.Queue]*ChannelDeliveries)
 	}
-	if len(d.by) >= manyCounted {
+	if len(d.by) >= max(manyCounted, d.many) {
 		d.forgetClosed()
+		d.many = 2 * len(d.by)
 	}
 	c := new(ChannelDeliveries)
 	d.by[q] = c

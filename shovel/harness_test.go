@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"leveret/auth"
+	"leveret/events"
 	"leveret/server"
 	"leveret/shovel"
 	"leveret/store"
@@ -27,6 +30,7 @@ type rig struct {
 	*server.Server
 	t       *testing.T
 	shovels *shovel.Manager
+	told    *told
 	ch      *amqp091.Channel
 }
 
@@ -41,8 +45,10 @@ func start(t *testing.T) *rig {
 	}
 	options := server.DefaultOptions()
 	options.Addresses = []string{"127.0.0.1:0"}
-	r := &rig{t: t}
-	if r.Server, err = server.New(options, server.Dependencies{Store: store.NewMemory(), Users: users, Log: log}); err != nil {
+	r := &rig{t: t, told: new(told)}
+	bus := events.New()
+	bus.Listen(r.told)
+	if r.Server, err = server.New(options, server.Dependencies{Store: store.NewMemory(), Users: users, Log: log, Events: bus}); err != nil {
 		t.Fatal(err)
 	}
 	r.shovels = shovel.New(r.Server, "rabbit@test", log)
@@ -57,11 +63,38 @@ func start(t *testing.T) *rig {
 		if err := r.Close(ctx); err != nil {
 			t.Errorf("server did not close: %v", err)
 		}
+		bus.Close()
 		goleak.VerifyNone(t, before)
 	})
 	r.shovels.Start()
 	r.ch = r.client()
 	return r
+}
+
+// told is the events of shovels.
+type told struct {
+	mu    sync.Mutex
+	words []string
+}
+
+func (l *told) Wants(key string) bool { return strings.HasPrefix(key, "shovel.") }
+
+func (l *told) Take(e events.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	word := strings.TrimPrefix(e.Key, "shovel.worker.")
+	for _, name := range []string{"vhost", "name", "status", "reason"} {
+		if value, ok := e.Properties.Get(name); ok {
+			word += " " + value.(string)
+		}
+	}
+	l.words = append(l.words, word)
+}
+
+func (l *told) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.words, ", ")
 }
 
 // client opens a connection and a channel.

@@ -95,13 +95,20 @@ func (m *Manager) wanted() map[key]any {
 // adjust ends the workers whose parameter has changed or gone, and starts those that are missing.
 func (m *Manager) adjust(wanted map[key]any) {
 	var ending sync.WaitGroup
-	for _, w := range m.take(func(k key, w *worker) bool {
+	taken := m.take(func(k key, w *worker) bool {
 		value, ok := wanted[k]
 		return !ok || !reflect.DeepEqual(value, w.value)
-	}) {
+	})
+	for _, w := range taken {
 		ending.Go(w.stop)
 	}
 	ending.Wait()
+	for _, w := range taken {
+		k := key{w.order.vhost, w.order.name}
+		if v := m.broker.VHost(k.vhost); v != nil && wanted != nil && wanted[k] == nil {
+			v.TellShovelRemoved(k.name)
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, value := range wanted {

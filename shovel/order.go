@@ -23,6 +23,7 @@ const (
 	defaultReconnect = 5 * time.Second
 	never            = "never"
 	queueLength      = "queue-length"
+	lifetimeUnit     = time.Second
 )
 
 // errProtocol is why a shovel can't run that is meant for something else than AMQP 0-9-1.
@@ -38,6 +39,7 @@ type order struct {
 	reconnect   time.Duration // from the end of a session to the next; 0: there is no next
 	ending      string        // queueLength, or empty
 	count       int64         // messages to move; -1: no end by number
+	lifetime    time.Duration // after which it has done its work whatever it has moved; 0: no end by time
 }
 
 // source is where messages come from: a queue, or an exchange by way of a queue of the shovel's own.
@@ -88,6 +90,7 @@ func parse(vhost, name string, parameter any) (*order, error) {
 		count:     -1,
 	}
 	o.readEnding(v.first("src-delete-after", "delete-after"))
+	o.lifetime = time.Duration(v.number(0, 0, math.MaxInt32, "src-delete-after-duration") * float64(lifetimeUnit))
 	if v.text("src-protocol") == "amqp10" || v.text("dest-protocol") == "amqp10" {
 		return o, errProtocol
 	}

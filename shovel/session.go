@@ -21,6 +21,7 @@ type session struct {
 	budget         int64                     // how many may be published yet; negative: as many as come
 	pending        int                       // published and not settled
 	window         int                       // the most that may be pending
+	last           bool                      // what is pending is the last
 	refused        []uint64                  // by the target; they go back to the source after a while
 }
 
@@ -75,6 +76,7 @@ func (s *session) move(ctx context.Context, queue string) error {
 		return fmt.Errorf("consume: %w", err)
 	}
 	s.note(func(st *Status) { st.State, st.SourceURI, st.TargetURI = Running, s.from.uri, s.to.uri })
+	s.tell(Running, "")
 	s.log.Info("shovel runs", "from", s.from.uri, "to", s.to.uri)
 	comeback := time.NewTicker(s.comebackTime())
 	defer comeback.Stop()
@@ -99,6 +101,8 @@ func (s *session) move(ctx context.Context, queue string) error {
 			err = s.settle(c)
 		case <-comeback.C:
 			err = s.giveBack()
+		case <-s.over: // what is under way is the last
+			s.over, s.last, s.budget, s.left = nil, true, 0, int64(s.pending)
 		}
 		if err != nil {
 			return err

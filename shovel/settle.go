@@ -63,7 +63,10 @@ func (s *session) giveBack() error {
 			return fmt.Errorf("return: %w", err)
 		}
 		s.pending--
-		if s.budget >= 0 {
+		switch {
+		case s.last:
+			s.left--
+		case s.budget >= 0:
 			s.budget++
 		}
 	}

@@ -17,7 +17,8 @@ type worker struct {
 	finish func() // removes the parameter of a shovel that has done all it had to
 	cancel context.CancelFunc
 	done   chan struct{}
-	ended  bool // the number to move is known; the run's alone
+	over   <-chan time.Time // its lifetime has passed; the run's alone, nil: it has no end
+	ended  bool             // the number to move is known; the run's alone
 	left   int64
 
 	mu     sync.Mutex // guards status
@@ -29,38 +30,62 @@ func (w *worker) run(ctx context.Context) {
 	defer close(w.done)
 	w.left = w.order.count
 	w.ended = w.order.ending == ""
+	if w.order.lifetime > 0 {
+		timer := time.NewTimer(w.order.lifetime)
+		defer timer.Stop()
+		w.over = timer.C
+	}
 	for {
 		w.note(func(s *Status) { s.State, s.Reason, s.Since = Starting, "", time.Now() })
+		w.tell(Starting, "")
 		err := w.session(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
-			w.log.Info("shovel has done its work", "forwarded", w.current().Forwarded)
-			w.terminate("done")
-			w.finish()
-			return
+		if err != nil {
+			w.log.Warn("shovel stopped", "error", err, "again_in", w.order.reconnect)
+			w.terminate(err.Error())
+			switch w.pause(ctx) {
+			case again:
+				continue
+			case forGood:
+				return
+			}
 		}
-		w.log.Warn("shovel stopped", "error", err, "again_in", w.order.reconnect)
-		w.terminate(err.Error())
-		if !w.pause(ctx) {
-			return
-		}
+		w.log.Info("shovel has done its work", "forwarded", w.current().Forwarded)
+		w.terminate("done")
+		w.finish()
+		return
 	}
 }
 
-// pause waits until the next session is due, and reports whether there is one.
-func (w *worker) pause(ctx context.Context) bool {
-	if w.order.reconnect == 0 {
-		return false
+// afterwards is what comes after a session that failed.
+type afterwards uint8
+
+const (
+	again   afterwards = iota // another one
+	forGood                   // nothing
+	over                      // nothing, and the shovel's lifetime has passed
+)
+
+// pause waits until the next session is due, and says whether there is one.
+func (w *worker) pause(ctx context.Context) afterwards {
+	var due <-chan time.Time // never, without reconnecting
+	switch {
+	case w.order.reconnect > 0:
+		timer := time.NewTimer(w.order.reconnect)
+		defer timer.Stop()
+		due = timer.C
+	case w.over == nil:
+		return forGood
 	}
-	timer := time.NewTimer(w.order.reconnect)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
+		return forGood
+	case <-w.over:
+		return over
+	case <-due:
+		return again
 	}
 }
 
@@ -74,6 +99,14 @@ func (w *worker) terminate(reason string) {
 	w.note(func(s *Status) {
 		s.State, s.Reason, s.Since, s.Blocked, s.Pending = Terminated, reason, time.Now(), false, 0
 	})
+	w.tell(Terminated, reason)
+}
+
+// tell emits the event of a new state.
+func (w *worker) tell(state State, reason string) {
+	if v := w.broker.VHost(w.order.vhost); v != nil {
+		v.TellShovel(w.order.name, string(state), reason)
+	}
 }
 
 // note changes what is shown.

@@ -187,10 +187,13 @@ func (v *VHost) loadQueues() error {
 		messages += state.Messages
 		return nil
 	})
-	if err == nil && queues > 0 {
+	if err != nil {
+		return err
+	}
+	if queues > 0 {
 		v.opts.Log.Info("queues recovered", "vhost", v.opts.Name, "queues", queues, "messages", messages)
 	}
-	return err
+	return v.loadPaused()
 }
 
 // loadBindings restores the bindings. A record whose source or destination is gone, which a crash may leave behind, is deleted.

@@ -10,7 +10,7 @@ import (
 // adds its bucket here, or it would be found again by the next virtual host of the name.
 func buckets(name string) []string {
 	v := VHost{opts: Options{Name: name}}
-	return []string{v.bindingBucket(), v.exchangeBucket(), v.queueBucket(), v.returnedBucket(), v.parameterBucket()}
+	return []string{v.bindingBucket(), v.exchangeBucket(), v.queueBucket(), v.returnedBucket(), v.pausedBucket(), v.parameterBucket()}
 }
 
 // Destroy ends the virtual host: its queues close with their messages, its exchanges and bindings go, and nothing of it is left in the store.

@@ -76,6 +76,9 @@ func (v *VHost) removeQueue(e *entry[queue.Queue], q *queue.Queue) (loose []*exc
 	changes, loose := v.unbindSources(&e.place, q)
 	if q.Durable() {
 		changes = append(changes, v.forgetQueue(q.Name()))
+		if q.Stats().Paused {
+			changes = append(changes, v.pauseRecord(q, false))
+		}
 	}
 	err = v.commit(changes)
 	if q.Durable() {

@@ -100,3 +100,19 @@ func (v *VHost) tellPolicy(queue string, before, now *Applied) {
 		}
 	})
 }
+
+// TellShovel emits the event of a shovel's new state, with the reason if it is terminated.
+func (v *VHost) TellShovel(name, state, reason string) {
+	v.tell("shovel.worker.status", func() amqp.Table {
+		t := amqp.Table{{Name: "name", Value: name}, {Name: "status", Value: state}}
+		if reason != "" {
+			t = append(t, amqp.Field{Name: "reason", Value: reason})
+		}
+		return t
+	})
+}
+
+// TellShovelRemoved emits the event of a shovel that is gone.
+func (v *VHost) TellShovelRemoved(name string) {
+	v.tell("shovel.worker.removed", func() amqp.Table { return amqp.Table{{Name: "name", Value: name}} })
+}

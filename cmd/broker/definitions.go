@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,7 +59,7 @@ type definitionsSource struct {
 func readDefinitions(c config.Config) ([]definitionsSource, error) {
 	if c.DefinitionsFrom == config.HTTPSBackend {
 		text, err := fetchDefinitions(c)
-		return []definitionsSource{{c.DefinitionsURL, text}}, err
+		return []definitionsSource{{withoutPassword(c.DefinitionsURL), text}}, err
 	}
 	files, err := definitionsFiles(c.Definitions)
 	if err != nil {
@@ -75,6 +74,13 @@ func readDefinitions(c config.Config) ([]definitionsSource, error) {
 		sources = append(sources, definitionsSource{file, text})
 	}
 	return sources, nil
+}
+
+func sourceNames(sources []definitionsSource) (names []string) {
+	for _, s := range sources {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // Where the store keeps the hash of the definitions that were imported last.
@@ -100,7 +106,7 @@ func (n *node) importDefinitions() error {
 	}
 	hash := hex.EncodeToString(sum.Sum(nil))
 	if n.config.SkipUnchanged && n.importedHash() == hash {
-		n.log.Info("definitions are those of the last start and are not imported again", "from", cmp.Or(n.config.Definitions, n.config.DefinitionsURL))
+		n.log.Info("definitions are those of the last start and are not imported again", "from", strings.Join(sourceNames(sources), " "))
 		return nil
 	}
 	b := definitions.Broker{Server: n.server, Users: n.users, Log: n.log}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"leveret/auth/oauth"
@@ -31,13 +32,22 @@ func fetchDefinitions(c config.Config) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", c.DefinitionsURL, answer.Status)
+		return nil, fmt.Errorf("%s answers %s", withoutPassword(c.DefinitionsURL), answer.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDefinitions+1))
 	if err == nil && len(text) > maxDefinitions {
-		err = fmt.Errorf("%s answers with more than %d bytes", c.DefinitionsURL, maxDefinitions)
+		err = fmt.Errorf("%s answers with more than %d bytes", withoutPassword(c.DefinitionsURL), maxDefinitions)
 	}
 	return text, err
+}
+
+// withoutPassword is a URL as it may be logged: the server of the definitions may want a user and a password, which stand in it.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the URL of the definitions"
+	}
+	return u.Redacted()
 }
 
 // keepConfidential follows a few redirections, and none to where others could answer.

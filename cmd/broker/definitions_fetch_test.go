@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -81,5 +82,23 @@ func TestDefinitionsFromURLShowCertificate(t *testing.T) {
 	c.DefinitionsTLS.CertFile, c.DefinitionsTLS.KeyFile = file(t, "cert.pem", cert), file(t, "key.pem", key)
 	if text, err := fetchDefinitions(c); err != nil || string(text) != someDefinitions {
 		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+// The password for the server of the definitions is told to nobody else.
+func TestDefinitionsPasswordIsNotLogged(t *testing.T) {
+	s, ca := definitionsServer(t, nil)
+	for _, path := range []string{"/good", "/none", "/bad"} {
+		var log strings.Builder
+		c := config.Default()
+		c.DataDir, c.DefinitionsFrom, c.DefinitionsTLS.CAFile = "", config.HTTPSBackend, ca
+		c.DefinitionsURL = strings.Replace(s.URL, "https://", "https://me:secret@", 1) + path
+		n, err := newNode(c, slog.New(slog.NewTextHandler(&log, nil)), new(slog.LevelVar))
+		if err == nil {
+			err = n.stop()
+		}
+		if said := fmt.Sprint(log.String(), err); !strings.Contains(said, "me:xxxxx@") || strings.Contains(said, "secret") {
+			t.Errorf("%s: %s", path, said)
+		}
 	}
 }

@@ -29,7 +29,7 @@ var rungs = []rung{
 	{"config", []string{"server", "auth"}}, // reads their defaults, so that each is written once
 	{"perf", []string{"amqp", "frame"}},
 	{"definitions", []string{"amqp", "exchange", "auth", "queue", "vhost", "server", "store"}},
-	{"shovel", []string{"auth", "server", "store", "vhost"}}, // a client, but for where it finds its orders
+	{"shovel", []string{"auth", "events", "server", "store", "vhost"}}, // a client, but for where it finds its orders
 	{"management", []string{"amqp", "events", "exchange", "auth", "queue", "vhost", "store", "server", "definitions", "shovel"}},
 	{"ctl", nil}, // a client of the HTTP API: it may know the broker as little as any other
 	{"cmd/broker/admin", []string{"ctl"}},
