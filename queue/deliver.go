@@ -90,15 +90,16 @@ func (q *Queue) deliver() {
 func (q *Queue) notePassing(m amqp.Message, redelivered bool) {
 	if !q.delivered {
 		q.delivered = true
-		q.meter.noteFirst(m, redelivered)
+		q.serving()
+		q.service.meter.noteFirst(m, redelivered)
 	}
 }
 
 // noteLast notes the last of the messages that went to consumers, if one did.
 func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
 	if m != nil {
-		q.holding.look(m)
-		q.meter.noteLast(m, redelivered)
+		q.service.holding.look(m)
+		q.service.meter.noteLast(m, redelivered)
 	}
 }
 
@@ -161,7 +162,7 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 		q.releases.add(m.chunk)
 	default:
 		q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: tag}, false)
-		q.holding.bytes += len(m.message)
+		q.service.holding.bytes += len(m.message)
 		q.mark(m.message)
 	}
 	if !c.NoAck {
@@ -188,11 +189,11 @@ func (q *Queue) leave(n uint64, e *entry, forGood bool) {
 	if !forGood {
 		q.unacked++
 		if e.redelivered {
-			q.holding.again.Add(n)
+			q.service.holding.again.Add(n)
 		}
 	}
 	if !forGood && !stored {
-		q.holding.bytes += len(e.message)
+		q.service.holding.bytes += len(e.message)
 		q.window.Unmark(n)
 		return
 	}

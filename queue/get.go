@@ -55,8 +55,9 @@ func (s *get) answer(q *Queue) {
 		return
 	}
 	s.found = true
-	q.meter.noteFirst(e.message, e.redelivered)
-	q.holding.look(e.message)
+	q.serving()
+	q.service.meter.noteFirst(e.message, e.redelivered)
+	q.service.holding.look(e.message)
 	q.lock(s.outbox)
 	m := e.message
 	if e.redelivered && !q.attempts.acquired.empty() {

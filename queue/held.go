@@ -32,7 +32,7 @@ func (l *lookAtHeld) run(q *Queue) {
 	}
 	l.found = make([]Held, len(l.numbers))
 	for i, n := range l.numbers {
-		h := Held{Redelivered: q.holding.again.Has(n), Acquired: int(q.attempts.acquired.of(n)), Failed: int(q.attempts.failed.of(n))}
+		h := Held{Redelivered: q.service != nil && q.service.holding.again.Has(n), Acquired: int(q.attempts.acquired.of(n)), Failed: int(q.attempts.failed.of(n))}
 		if h.Redelivered {
 			h.Acquired = max(h.Acquired, 1)
 		}

@@ -7,23 +7,9 @@ import (
 
 // holding is what a queue knows of its unacked messages beyond their number. Owned by whoever runs the queue.
 type holding struct {
-	bytes  int    // of those in memory
-	around int    // bytes that a message has beside its body, as of the last that was looked at
-	again  Set    // those that had been delivered before
-	tended uint64 // the next message to be delivered as of the last Tend; 0: none, or it was on disk alone
-}
-
-// unackedBodies is how many bytes the bodies of the unacked messages have, about; lent is those of messages that the store has.
-func (q *Queue) unackedBodies() (all, lent int64) {
-	if q.unacked == 0 {
-		return 0, 0
-	}
-	out := q.lent.Len()
-	if out > 0 {
-		lent = int64(max(0, q.lentBytes-out*(entryOverhead+q.holding.around)))
-	}
-	here := int64(max(0, q.holding.bytes-(q.unacked-out)*q.holding.around))
-	return here + lent, lent
+	bytes  int // of those in memory
+	around int // bytes that a message has beside its body, as of the last that was looked at
+	again  Set // those that had been delivered before
 }
 
 // tendHead notes what the next message says of its time. Its properties have to be scanned for that: once a second at most, and once a message.
@@ -36,7 +22,7 @@ func (q *Queue) tendHead() {
 			at = int64(index.Timestamp)
 		}
 	}
-	q.holding.tended = n
+	q.tended = n
 	setInt(&q.stats.headTimestamp, at)
 }
 

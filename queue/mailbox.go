@@ -39,6 +39,7 @@ type mailbox struct {
 	readyBytes int
 	crowded    bool          // more transient messages are in memory than can be put aside as fast as they come
 	delivered  time.Time     // when it last delivered anything
+	lately     time.Time     // the same, before it says so: not guarded, the runner's own
 	drained    chan struct{} // closed at the next turn; nil when no publisher waits
 	idle       chan struct{} // closed when nobody runs the queue any more; nil when nobody waits for that
 }
@@ -177,7 +178,7 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if state.delivered {
-		m.delivered = state.at
+		m.delivered = m.lately
 	}
 	m.readyBytes, m.crowded = state.readyBytes, state.crowded
 	if g := m.gate.Load(); g != nil {
@@ -216,9 +217,8 @@ func (m *mailbox) awaitIdle() {
 
 // runnerState is what the runner tells its mailbox between two turns.
 type runnerState struct {
-	busy       bool      // it has deliveries left to make
-	delivered  bool      // it delivered something in the turn before,
-	at         time.Time // at this time
+	busy       bool // it has deliveries left to make
+	delivered  bool // it delivered something in the turn before
 	readyBytes int
 	crowded    bool
 	ready      int   // messages

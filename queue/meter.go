@@ -9,11 +9,11 @@ import (
 // meter measures how long messages wait and how long they take, without a cost for each: at most once a millisecond it looks at the first and the
 // last message of what the queue does at that moment, and takes them for all since the last look. Owned by whoever runs the queue.
 type meter struct {
-	delivered time.Time // when the queue last delivered to a consumer, read once a turn
-	first     int64     // Unix ms at which the first message that this turn delivered was published; 0: it had been delivered before
-	last      int64     // and the last
-	waits     tempo
-	takes     tempo
+	looked time.Time // when it last looked at what it delivered to consumers
+	first  int64     // Unix ms at which the first message that this turn delivered was published; 0: it had been delivered before
+	last   int64     // and the last
+	waits  tempo
+	takes  tempo
 }
 
 // tempo says when a kind of duration was last looked at, and how many there were by then.
@@ -77,15 +77,32 @@ func (k *meter) noteLast(m amqp.Message, redelivered bool) {
 	}
 }
 
+// service is what a queue that has delivered knows of its deliveries.
+type service struct {
+	meter   meter
+	holding holding
+}
+
+// serving notes that the queue delivers: most queues of a broker that has many never do, and need no room for that.
+func (q *Queue) serving() {
+	if q.service == nil {
+		q.service = new(service)
+	}
+}
+
 // measureWaits is called in a turn that delivered to consumers.
 func (q *Queue) measureWaits() {
-	q.meter.delivered = time.Now()
-	q.measureWait(q.meter.delivered.UnixMilli())
+	k, now := &q.service.meter, time.Now()
+	q.mailbox.lately = now
+	if now.Sub(k.looked) >= time.Millisecond {
+		k.looked = now
+		q.measureWait(now.UnixMilli())
+	}
 }
 
 // measureWait looks at what the turn delivered.
 func (q *Queue) measureWait(now int64) {
-	k, t := &q.meter, &q.counted
+	k, t := &q.service.meter, &q.counted
 	if k.first == 0 && k.last == 0 {
 		return
 	}
@@ -107,7 +124,7 @@ func (q *Queue) measureProcessing(s *Settlement) {
 	if s.at == 0 {
 		return
 	}
-	if times := q.meter.takes.due(s.at, q.counted.Acked); times > 0 {
+	if times := q.service.meter.takes.due(s.at, q.counted.Acked); times > 0 {
 		record(&q.timings().processing, &q.opts.Timings.Processing, time.Now().UnixMilli(), s.at-s.first, s.at-s.last, times)
 	}
 }

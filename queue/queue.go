@@ -80,8 +80,8 @@ type Queue struct {
 	groups     *groups // the order, if it is that
 	set        Settings
 	clock      clock
-	meter      meter
-	holding    holding
+	service    *service // nil until the first delivery
+	tended     uint64   // the next message to be delivered as of the last Tend; 0: none, or it was on disk alone
 	lifetimes  lifetimes
 	attempts   attempts
 	anywhere   anywhere

@@ -48,7 +48,7 @@ func (q *Queue) close() {
 		c.Receiver.Cancelled()
 	}
 	q.consumers = consumers{}
-	q.unacked, q.holding = 0, holding{}
+	q.unacked, q.service = 0, nil
 	q.clock.stop()
 	q.forget()
 	q.settled = q.settled[:0] // the store drops the queue as a whole

@@ -83,7 +83,7 @@ func (s *Settlement) Log(q *Queue, b *store.Batch) {
 func (q *Queue) Settle(s *Settlement) (run bool) { return q.post(s) }
 
 func (s *Settlement) run(q *Queue) {
-	if !q.closed {
+	if !q.closed && q.service != nil { // or nothing was delivered
 		for _, r := range s.ranges {
 			q.settle(r, s.Outcome, s.logged)
 		}
@@ -105,7 +105,7 @@ func (q *Queue) settle(r store.Range, o Outcome, logged bool) {
 			continue
 		}
 		q.unacked--
-		q.holding.bytes -= len(e.message)
+		q.service.holding.bytes -= len(e.message)
 		if q.groups != nil {
 			q.groups.release(e.tag)
 		}
@@ -195,7 +195,7 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 
 // tally counts a settlement and gives the consumer its room back.
 func (q *Queue) tally(s *Settlement) {
-	again := q.holding.forget(s.ranges)
+	again := q.service.holding.forget(s.ranges)
 	switch s.Outcome {
 	case Ack:
 		q.counted.Acked += uint64(s.count)

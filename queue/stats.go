@@ -58,8 +58,8 @@ func (s *Stats) Utilisation() float64 {
 type stats struct {
 	ready, unacked, consumers, readyBytes, bodies, head atomic.Int64
 	inMemory, pending, leaving, mostUnacked             atomic.Int64
-	unackedBodies, persistent, persistentBodies         atomic.Int64
-	unackedInMemory, inMemoryBodies, headTimestamp      atomic.Int64
+	headTimestamp                                       atomic.Int64
+	weights                                             weights
 	timings                                             atomic.Pointer[timings]
 	paused                                              atomic.Bool
 
@@ -85,8 +85,8 @@ func (q *Queue) Stats() Stats {
 		ReadyBytes: int(s.readyBytes.Load()), Bodies: s.bodies.Load(), Head: s.head.Load(),
 	}
 	st.InMemory, st.Pending, st.Leaving = int(s.inMemory.Load()), int(s.pending.Load()), int(s.leaving.Load())
-	st.UnackedBodies, st.Persistent, st.PersistentBodies = s.unackedBodies.Load(), int(s.persistent.Load()), s.persistentBodies.Load()
-	st.UnackedInMemory, st.InMemoryBodies, st.HeadTimestamp = int(s.unackedInMemory.Load()), s.inMemoryBodies.Load(), s.headTimestamp.Load()
+	s.weights.weigh(&st, q.logging)
+	st.HeadTimestamp = s.headTimestamp.Load()
 	st.MostUnacked, st.Paused = int(s.mostUnacked.Load()), s.paused.Load()
 	for r := range reasons {
 		st.DeadLettered[r], st.Dropped[r] = s.deadLettered[r].Load(), s.dropped[r].Load()
@@ -143,24 +143,10 @@ func (q *Queue) headPublished() int64 {
 	if !ok {
 		return 0
 	}
-	if n != q.holding.tended && !q.untended.Load() {
+	if n != q.tended && !q.untended.Load() {
 		q.untended.Store(true)
 	}
 	return e.message.Published()
-}
-
-// publishWeights makes visible how much of the queue is unacked, and how much is persistent. Transient messages of a durable queue that were put aside
-// count as persistent ones do.
-func (q *Queue) publishWeights() {
-	s := &q.stats
-	unacked, lent := q.unackedBodies()
-	setInt(&s.unackedBodies, unacked)
-	setInt(&s.unackedInMemory, int64(q.unacked-q.lent.Len()))
-	setInt(&s.inMemoryBodies, q.hereBodies+unacked-lent)
-	if q.logging {
-		setInt(&s.persistent, int64(q.ready()-q.loose.count+q.lent.Len()))
-		setInt(&s.persistentBodies, q.bodies()-q.loose.bodies+lent)
-	}
 }
 
 // departed counts messages that have left, by reason.

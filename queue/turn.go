@@ -19,7 +19,7 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 func (q *Queue) turn() bool {
 	t := turns.Get().(*taken)
 	state := runnerState{
-		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, at: q.meter.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
+		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
 		ready: q.ready(), bodies: q.bodies(),
 	}
 	q.delivered, q.unfinished = false, false
@@ -54,7 +54,7 @@ func (q *Queue) work(t *taken) {
 	q.serveGets()
 	q.deliver()
 	q.forward()
-	if q.delivered {
+	if q.delivered && q.service != nil {
 		q.measureWaits()
 	}
 	q.readAhead()
