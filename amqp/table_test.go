@@ -47,7 +47,9 @@ func TestTablesOfManyValues(t *testing.T) {
 		"short names": func(n int) string { return strings.Repeat("\x00V", n) },
 		"items":       func(n int) string { return array(strings.Repeat("V", n-1)) },
 		"tables":      func(n int) string { return strings.Repeat("\x00F\x00\x00\x00\x00", n) },
-		"in tables":   func(n int) string { return strings.Repeat("\x00F\x00\x00\x00\x02\x00V", n/2) + strings.Repeat("\x00V", n%2) },
+		"in tables": func(n int) string {
+			return strings.Repeat("\x00F\x00\x00\x00\x02\x00V", n/2) + strings.Repeat("\x00V", n%2)
+		},
 		"in arrays": func(n int) string {
 			return strings.Repeat(array("V")+array("VV"), n/5) + strings.Repeat("\x00V", n%5)
 		},

@@ -193,12 +193,12 @@ func TestLevelsBurst(t *testing.T) {
 // A message that has waited stands higher by a level for each interval.
 func TestLevelsAging(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		now, came := int64(0), map[uint64]int64{}
+		now, came := int64(1), map[uint64]int64{}
 		o := newLevels(10, 0)
-		o.aging = 10
-		o.wait = func(n uint64) int64 { return now - came[n] }
+		o.aging, o.seen = 10, make([]birth, 10)
+		o.published = func(n uint64) (int64, bool) { return came[n], true }
 		m := newOrderModel(o, 1, 2, 3, 9)
-		height := func(n uint64) int64 { return int64(o.level(m.ready[n].tag))*o.aging + o.wait(n) }
+		height := func(n uint64) int64 { return int64(o.level(m.ready[n].tag))*o.aging - came[n] }
 		m.first = func(t *rapid.T, got uint64) {
 			best := got
 			for n, p := range m.ready {
@@ -223,6 +223,29 @@ func TestLevelsAging(t *testing.T) {
 			"add more": func(*rapid.T) { now += 7 },
 		})
 	})
+}
+
+// A message that was not in memory yet is asked for before one is chosen, and what was seen of one counts when it is away again.
+func TestLevelsAgingUnread(t *testing.T) {
+	here := map[uint64]int64{}
+	o := newLevels(10, 0)
+	o.aging, o.seen = 10, make([]birth, 10)
+	o.published = func(n uint64) (int64, bool) { ms, ok := here[n]; return ms, ok }
+	o.add(1, 1)  // of level 0, the oldest
+	o.add(2, 10) // of level 9
+	for _, step := range []struct {
+		n  uint64
+		at int64
+	}{{2, 1000}, {1, 800}} {
+		if first, _ := o.first(); first != step.n {
+			t.Fatalf("%d is asked for, not %d", first, step.n)
+		}
+		here[step.n] = step.at
+	}
+	clear(here)
+	if first, _ := o.first(); first != 1 {
+		t.Fatalf("%d is first, though 1 has waited for 20 levels more", first)
+	}
 }
 
 // What came back is served before all others, in the order of coming back.

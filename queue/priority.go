@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"math"
 	"math/bits"
 
 	"leveret/amqp"
@@ -26,10 +27,18 @@ type levels struct {
 	filled   [MostPriorities / 64]uint64 // a bit for each level that has messages
 	standard int                         // level of messages without a priority
 
-	burst int                       // messages in a row before one of lower priority is served; 0: no limit
-	run   int                       // served in a row while others waited
-	aging int64                     // ms of waiting that lift a message by a level; 0: none do
-	wait  func(n uint64) (ms int64) // how long a message has waited, if it is in memory
+	burst int     // messages in a row before one of lower priority is served; 0: no limit
+	run   int     // served in a row while others waited
+	aging int64   // ms of waiting that lift a message by a level; 0: none do
+	seen  []birth // of the first message of each level, as it was last seen; with aging alone
+	// published is when a message was published, in Unix ms; false if it is not in memory.
+	published func(n uint64) (ms int64, here bool)
+}
+
+// birth is when a message was published.
+type birth struct {
+	n  uint64
+	at int64 // Unix ms; 0: not known
 }
 
 // newLevels makes an order of so many levels.
@@ -102,15 +111,33 @@ func (o *levels) longestWaiting(top int) int {
 	return found
 }
 
-// aged is the level whose first message stands highest, if what they have waited lifts them.
+// aged is the level whose first message stands highest, if what they have waited lifts them. All have waited until the same moment, so when they
+// came is enough to tell. A message that was never in memory has to be read before anybody can know: it is taken for the first.
 func (o *levels) aged(top int) int {
-	found, best := top, int64(-1)
+	found, best := top, int64(math.MinInt64)
 	for level := top; level >= 0; level = o.below(level) {
-		if height := int64(level)*o.aging + o.wait(o.lanes[level].First()); height > best {
+		at, known := o.firstPublished(level)
+		if !known {
+			return level
+		}
+		if height := int64(level)*o.aging - at; height > best {
 			found, best = level, height
 		}
 	}
 	return found
+}
+
+// firstPublished is when the first message of a level was published. It is remembered, since a full head may send the message out of memory again
+// before it is its turn.
+func (o *levels) firstPublished(level int) (at int64, known bool) {
+	n, b := o.lanes[level].First(), &o.seen[level]
+	if b.n == n && b.at != 0 {
+		return b.at, true
+	}
+	if at, known = o.published(n); known {
+		*b = birth{n: n, at: at}
+	}
+	return at, known
 }
 
 // below is the highest level under the given one that has messages, -1 if there is none.

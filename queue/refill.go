@@ -108,11 +108,15 @@ func (q *Queue) wanted() (wanted []store.Range) {
 	return wanted
 }
 
-// wantedInOrder is wanted for a queue with an order: the first messages of each lane, then, unless these are all, others in order of service.
+// wantedInOrder is wanted for a queue with an order: the message to be served next, the first ones of each lane, then, unless these are all, others in
+// order of service.
 func (q *Queue) wantedInOrder(most int, heads bool) []store.Range {
 	var numbers []uint64
+	if n, ok := q.order.first(); ok && q.away.Has(n) {
+		numbers = append(numbers, n)
+	}
 	q.order.heads(func(n uint64) bool {
-		if q.away.Has(n) {
+		if len(numbers) < most && q.away.Has(n) {
 			numbers = append(numbers, n)
 		}
 		return len(numbers) < most

@@ -20,6 +20,7 @@ type lives struct {
 	dir  string
 	disk *store.Disk
 	opts queue.Options
+	ago  int64 // ms before now at which what is published says that it was
 }
 
 func newLives(t *testing.T, opts queue.Options) *lives {
@@ -75,7 +76,7 @@ func (l *lives) logged(key string, unknown bool, texts ...string) {
 		p := amqp.Properties{Flags: amqp.FlagHeaders, Headers: amqp.Table{{Name: "x-delay", Value: int32(100)}}}
 		raw := p.AppendTo(nil)
 		m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, []byte(key)), raw...))
-		m.SetProperties(len(raw), &index, time.Now().UnixMilli())
+		m.SetProperties(len(raw), &index, time.Now().UnixMilli()-l.ago)
 		m = append(m, text...)
 		tag := uint32(0)
 		if l.Tagged() {
@@ -162,6 +163,27 @@ func TestOrderAfterRestart(t *testing.T) {
 		l.restart()
 		l.want("groups", l.all(false), "a1 b1") // the second of a has to wait for the first
 		l.restart()
+		l.close()
+	}
+}
+
+// What messages waited before a restart counts after it, also for those that are read later than others.
+func TestAgingAfterRestart(t *testing.T) {
+	s := queue.DefaultSettings()
+	s.PriorityAging = 1000
+	for _, tended := range []bool{false, true} {
+		l := newLives(t, queue.Options{MaxPriority: 9, Settings: s})
+		l.ago = 5500
+		l.logged("", false, "old:0")
+		l.ago = 0
+		l.logged("", false, "new:3", "newer:4")
+		l.restart()
+		for deadline := time.Now().Add(20 * time.Second); tended && l.Stats().DiskReads == 0; time.Sleep(time.Millisecond) {
+			if l.Tend(); time.Now().After(deadline) {
+				t.Fatal("the head is not read")
+			}
+		}
+		l.want("aging", l.all(true), "old:0 newer:4 new:3")
 		l.close()
 	}
 }

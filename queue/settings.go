@@ -131,14 +131,17 @@ func (q *Queue) setPriorities() {
 		inner = c.order
 	}
 	if o, ok := inner.(*levels); ok {
-		o.burst, o.aging, o.wait = q.set.PriorityMaxBurst, q.set.PriorityAging, q.waited
+		o.burst, o.aging, o.published = q.set.PriorityMaxBurst, q.set.PriorityAging, q.published
+		if o.seen = nil; o.aging > 0 {
+			o.seen = make([]birth, len(o.lanes))
+		}
 	}
 }
 
-// waited is how long in milliseconds a message in memory has waited, 0 for others.
-func (q *Queue) waited(n uint64) int64 {
+// published is when a message was published, in Unix milliseconds; false for one that is not in memory.
+func (q *Queue) published(n uint64) (ms int64, here bool) {
 	if e := q.window.At(n); e != nil {
-		return max(0, q.now()-e.message.Published())
+		return e.message.Published(), true
 	}
-	return 0
+	return 0, false
 }

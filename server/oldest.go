@@ -30,10 +30,10 @@ func (c *connection) oldestUnacked(all map[*queue.Queue]time.Duration) {
 	}
 }
 
-// oldestUnackedLocked stops early when all the messages can be of one queue only, as of most channels.
+// oldestUnackedLocked stops early when the channel got messages of one queue only, as most do.
 func (ch *channel) oldestUnackedLocked(all map[*queue.Queue]time.Duration) {
 	server, look := ch.conn.server, oldestLook
-	if len(ch.consumers) == 1 {
+	if len(ch.delivered.by) == 1 {
 		look = 1
 	}
 	var last *queue.Queue

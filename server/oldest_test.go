@@ -46,6 +46,28 @@ func TestOldestUnacked(t *testing.T) {
 	})
 }
 
+// TestOldestUnackedOfGets: what a channel has got counts beside what its only consumer holds.
+func TestOldestUnackedOfGets(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	for _, name := range []string{"got", "consumed"} {
+		c.declare(name)
+		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte(name)}, nil, []byte("x"))
+	}
+	c.call(1, &amqp.BasicGet{Queue: "got"}, amqp.MethodBasicGetOk)
+	if _, err := c.content(); err != nil {
+		t.Fatal(err)
+	}
+	c.call(1, &amqp.BasicConsume{Queue: "consumed"}, amqp.MethodBasicConsumeOk)
+	c.expect(amqp.MethodBasicDeliver)
+	if _, err := c.content(); err != nil {
+		t.Fatal(err)
+	}
+	if ages := byName(r.OldestUnacked()); len(ages) != 2 {
+		t.Errorf("ages %v, want one of each queue", ages)
+	}
+}
+
 func byName(ages map[*queue.Queue]time.Duration) map[string]time.Duration {
 	named := map[string]time.Duration{}
 	for q, age := range ages {

@@ -28,6 +28,9 @@ type endpoint struct {
 
 // connect tries the addresses in random order, so that many shovels spread over the brokers of a cluster.
 func connect(ctx context.Context, b Broker, uris []string, name string) (*endpoint, error) {
+	if len(uris) == 0 { // a parameter of an older version may have an empty list
+		return nil, errors.New("no URI is given")
+	}
 	var errs []error
 	for _, i := range rand.Perm(len(uris)) {
 		e, err := dial(ctx, b, uris[i], name)

@@ -44,6 +44,8 @@ func TestParameterRefusals(t *testing.T) {
 				`ack-mode should be one of [<<"no-ack">>,<<"on-publish">>,<<"on-confirm">>], actually was <<"x">>` + "\n" +
 				"src-protocol should be binary, actually was 1"},
 		{"shovel", object{"src-uri": uri, "dest-uri": []any{uri}, "src-queue": "q", "src-delete-after": "queue-length", "dest-exchange": "x"}, ""},
+		{"shovel", object{"src-uri": []any{}, "dest-uri": []any{}, "src-queue": "q"},
+			"dest-uri should be list, actually was []\nsrc-uri should be list, actually was []"},
 		{"federation-upstream", object{}, `Key "uri" not found in n`},
 		{"federation-upstream", "x", `n not a list <<"x">>`},
 		{"federation-upstream", object{"uri": uri, "max-hops": "x", "foo": true},

@@ -86,13 +86,13 @@ func fieldOneOf(accepted ...string) func(string, any) string {
 	}
 }
 
-// fieldURIs checks a URI, or a list of some.
+// fieldURIs checks a URI, or a list of some. An empty list is refused: whoever is to connect needs somewhere to.
 func fieldURIs(key string, value any) string {
 	list, ok := value.([]any)
 	if s, isText := value.(string); isText {
 		list, ok = []any{s}, true
 	}
-	if !ok {
+	if !ok || len(list) == 0 {
 		return amqp.DetailList(key, value)
 	}
 	for _, item := range list {
