@@ -35,9 +35,8 @@ type paging struct {
 	broken     bool // the last read failed: the next one waits for a Tend
 	full       bool // nothing could be put aside: the next attempt waits for a Tend
 	gets       []*get
-	reported   int    // bytes, to the budget
-	shifted    int    // the budget's shift that the windows obey
-	store      uint64 // the queue's number in the store, 0 if it has none yet
+	reported   int // bytes, to the budget
+	shifted    int // the budget's shift that the windows obey
 }
 
 // stored reports whether the store has the message too.

@@ -89,6 +89,7 @@ type Queue struct {
 	delays     *delays // of a queue of delayed messages, else nil
 	disuse     disuse
 	leaving    *leaving // nil until a message leaves
+	store      uint64   // the queue's number in the store, 0 if it has none yet; goroutines that read ask for it, so it outlives the queue's end
 	paging
 	releases releases
 }

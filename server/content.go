@@ -13,7 +13,9 @@ const (
 	// ownMemory is the size above which a message gets memory of its own.
 	ownMemory = queue.MostInChunk
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
-	trustedSize = 16 << 10
+	trustedSize = 64 << 10
+	// leastTrusted holds instead where there are many connections, or what comes may have to wait.
+	leastTrusted = 16 << 10
 )
 
 // unfinished are chunks of publishers that have gone idle.
@@ -108,9 +110,17 @@ func (c *connection) contentHeader(ch *channel, size uint64, properties []byte) 
 	}
 	c.publisher.half = true
 	if t.total > ownMemory || t.total > cap(t.message) {
-		t.message = c.publisher.move(ch, t.total, min(t.total, max(trustedSize, len(c.in.pending()))))
+		t.message = c.publisher.move(ch, t.total, min(t.total, c.trusted()))
 	}
 	t.message = append(t.message, properties...)
+}
+
+// trusted is how much a content header is trusted at this moment.
+func (c *connection) trusted() int {
+	if c.frugal() || c.server.crowded() {
+		return leastTrusted
+	}
+	return trustedSize
 }
 
 // room returns memory to begin a message in: the rest of the chunk, unless another channel is building there.

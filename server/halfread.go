@@ -47,13 +47,13 @@ func (c *connection) holdHalfRead() {
 	}
 	announced, come := c.half()
 	c.publisher.half = announced > 0
-	if announced <= trustedSize {
+	if announced <= c.trusted() {
 		announced = 0
 	}
 	if limit := int64(c.server.memory.limit.Load()); limit > 0 {
 		c.awaitRoom(announced, limit/halfReadShare)
 	}
-	if alarm := c.server.alarms.wait(); alarm != nil && come > trustedSize {
+	if alarm := c.server.alarms.wait(); alarm != nil && come > leastTrusted {
 		c.holdInAlarm(alarm, come)
 	}
 }

@@ -68,6 +68,8 @@ var checks = []check{
 		[]need{{amqp.Write, queueKind, "old"}, {amqp.Read, exchangeKind, "old"}}},
 	{"unbind queue from topic", &amqp.QueueUnbind{Queue: "old", Exchange: "topic", RoutingKey: "k"}, amqp.MethodQueueUnbindOk,
 		[]need{{amqp.Write, queueKind, "old"}, {amqp.Read, exchangeKind, "topic"}, {amqp.Read, topicKind, "k"}}},
+	{"unbind exchange from topic", &amqp.ExchangeUnbind{Destination: "other", Source: "topic", RoutingKey: "k"}, amqp.MethodExchangeUnbindOk,
+		[]need{{amqp.Write, exchangeKind, "other"}, {amqp.Read, exchangeKind, "topic"}, {amqp.Read, topicKind, "k"}}},
 	{"purge", &amqp.QueuePurge{Queue: "old"}, amqp.MethodQueuePurgeOk, []need{{amqp.Read, queueKind, "old"}}},
 	{"consume", &amqp.BasicConsume{Queue: "old"}, amqp.MethodBasicConsumeOk, []need{{amqp.Read, queueKind, "old"}}},
 	{"get", &amqp.BasicGet{Queue: "old"}, amqp.MethodBasicGetEmpty, []need{{amqp.Read, queueKind, "old"}}},
@@ -210,4 +212,62 @@ func TestPermissionsOfPassiveDeclares(t *testing.T) {
 		}
 	}
 	g.goodbye()
+}
+
+// free are the methods that a client may send whatever its rights: they are about what it has anyway.
+var free = []amqp.MethodID{
+	amqp.MethodChannelOpen, amqp.MethodChannelClose, amqp.MethodChannelCloseOk, amqp.MethodChannelFlow, amqp.MethodChannelFlowOk, amqp.MethodAccessRequest,
+	amqp.MethodBasicQos, amqp.MethodBasicCancel, amqp.MethodBasicCancelOk, amqp.MethodBasicAck, amqp.MethodBasicNack, amqp.MethodBasicReject,
+	amqp.MethodBasicRecover, amqp.MethodBasicRecoverAsync, amqp.MethodConfirmSelect, amqp.MethodTxSelect, amqp.MethodTxCommit, amqp.MethodTxRollback,
+}
+
+// A method that is new needs a line in the table of checks, or a reason to need none.
+func TestEveryMethodHasItsRights(t *testing.T) {
+	checked := map[amqp.MethodID]bool{}
+	for _, k := range checks {
+		checked[k.method.ID()] = true
+	}
+	for _, id := range free {
+		if checked[id] {
+			t.Errorf("%s is checked and free", id)
+		}
+		checked[id] = true
+	}
+	for class := range uint32(200) {
+		for method := range uint32(256) {
+			id := amqp.MethodID(class<<16 | method)
+			if amqp.NewMethod(id) != nil && id.FromClient() && id.Class() != amqp.ClassConnection && !checked[id] {
+				t.Errorf("%s: nothing is said of its rights", id)
+			}
+		}
+	}
+}
+
+// Each routing key of a message needs the right to write, those of CC and BCC too, whether the route is remembered or not.
+func TestPermissionsOfFurtherKeys(t *testing.T) {
+	r := start(t, testOptions())
+	for name, headers := range map[string]amqp.Table{
+		"CC": table("CC", amqp.Array{"own.1", "other"}), "BCC": table("BCC", amqp.Array{"other"}), "neither": nil, "allowed": table("CC", amqp.Array{"own.2"}),
+	} {
+		c := r.dial()
+		if err := c.opening(opening{user: "limited"}); err != nil {
+			t.Fatal(err)
+		}
+		publish := func(headers amqp.Table) {
+			c.addPublish(1, &amqp.BasicPublish{Exchange: []byte("amq.topic"), RoutingKey: []byte("own.0")}, &amqp.Properties{Flags: amqp.FlagHeaders, Headers: headers}, nil)
+		}
+		publish(nil)
+		publish(headers)
+		c.add(1, &amqp.BasicQos{})
+		c.mustFlush()
+		f, err := c.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := f.MethodID() == amqp.MethodChannelClose
+		if want := name == "CC" || name == "BCC"; refused != want {
+			t.Errorf("%s: refused %v", name, refused)
+		}
+		c.conn.Close()
+	}
 }

@@ -45,34 +45,32 @@ var halfBodies = hostileClient{"half-sent bodies", 2_000, halfBody}
 // hostileProgram names the program of the test binary that runs hostile clients.
 const hostileProgram = "hostile"
 
-// runHostile is that program: its arguments are the broker's address, the clients' name and how many there are to be. It goes on until its input
-// ends.
+// runHostile is that program: its arguments are the broker's address, the clients' name and how many there are to be. It goes on until it is
+// killed, or its input ends with the test.
 func runHostile(args []string) {
 	i := slices.IndexFunc(hostileClients, func(h hostileClient) bool { return h.name == args[1] })
 	h := halfBodies
 	if i >= 0 {
 		h = hostileClients[i]
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var clients sync.WaitGroup
 	for range must(strconv.Atoi(args[2])) {
-		clients.Go(func() {
-			for ctx.Err() == nil {
-				h.run(ctx, args[0])
+		go func() {
+			for {
+				h.run(context.Background(), args[0])
 			}
-		})
+		}()
 	}
 	io.Copy(io.Discard, os.Stdin)
-	cancel()
-	clients.Wait()
 }
+
+// number is how many clients there are in this run.
+func (h hostileClient) number() int { return max(10, h.clients/hostileScale()) }
 
 // attack runs hostile clients until the returned function is called, or the test ends. They are a process of their own which gets the processors
 // that others leave: elsewhere attackers bring their own.
 func attack(t *testing.T, b *broker, h hostileClient) (end func()) {
 	t.Helper()
-	n := max(10, h.clients/hostileScale())
-	cmd := exec.Command("nice", "-n", "19", os.Args[0], b.addr, h.name, strconv.Itoa(n))
+	cmd := exec.Command("nice", "-n", "19", os.Args[0], b.addr, h.name, strconv.Itoa(h.number()))
 	cmd.Env, cmd.Stderr = append(os.Environ(), programVariable+"="+hostileProgram), os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
@@ -82,10 +80,9 @@ func attack(t *testing.T, b *broker, h hostileClient) (end func()) {
 		t.Fatal(err)
 	}
 	end = sync.OnceFunc(func() {
+		cmd.Process.Kill() // with so little of the processors it would be long in leaving
+		cmd.Wait()
 		stdin.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the hostile clients: %v", err)
-		}
 	})
 	t.Cleanup(end)
 	return end

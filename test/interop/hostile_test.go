@@ -99,7 +99,7 @@ func TestHalfSentBodies(t *testing.T) {
 	s.ok(receive(t, filled, "the alarm"))
 	memory := b.status(t, "RssAnon")
 
-	end := attack(t, b, halfBodies)
+	defer attack(t, b, halfBodies)() // before connections are closed that an alarm may hold
 	consumer := dialBroker(t, b)
 	deliveries, err := consumer.ch.Consume(q, "", true, false, false, false, nil)
 	consumer.ok(err)
@@ -116,5 +116,4 @@ func TestHalfSentBodies(t *testing.T) {
 	t.Logf("the backlog is drained in %s", time.Since(began).Round(time.Millisecond))
 	good := watchLatency(t, b) // its publishes are held as long as the alarm is on
 	good.recovers(0)
-	end()
 }

@@ -58,11 +58,33 @@ func (v values) addFlags(flags *pflag.FlagSet, fields []field) {
 		if f.name == "vhost" {
 			continue // all commands have it
 		}
-		v[f.name] = flags.String(f.name, f.fallback, f.help)
+		given := &fieldText{text: f.fallback, kind: f.kind}
+		v[f.name] = &given.text
+		flag := flags.VarPF(given, f.name, "", f.help)
 		if f.kind == boolean {
-			flags.Lookup(f.name).NoOptDefVal = "true"
+			flag.NoOptDefVal = "true"
 		}
 	}
+}
+
+// fieldText is a flag that keeps what was given as it is, and tells people what it should be.
+type fieldText struct {
+	text string
+	kind kind
+}
+
+// String is what was given.
+func (t *fieldText) String() string { return t.text }
+
+// Set takes what is given; what it means is looked at when the request is made.
+func (t *fieldText) Set(given string) error {
+	t.text = given
+	return nil
+}
+
+// Type is the word behind the flag in the help.
+func (t *fieldText) Type() string {
+	return [...]string{text: "string", boolean: "bool", number: "int", object: "json", value: "json", tags: "names"}[t.kind]
 }
 
 // check returns an error for the first required field without a value. What is given as nothing is given: no right at all is a pattern too.

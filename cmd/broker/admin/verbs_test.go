@@ -143,6 +143,25 @@ func TestGroupsHelp(t *testing.T) {
 	}
 }
 
+// TestHelp: it tells what flags take, and that a word alone is yes where yes or no is asked for.
+func TestHelp(t *testing.T) {
+	for args, wants := range map[string][]string{
+		"replay --help":          {"--count int", "--headers json", "      --dry-run              only tell", "broker ctl replay jobs.dead --dry-run"},
+		"declare queue --help":   {"declare queue [NAME] [flags]", "--arguments json", "--durable", "(default true)", "--type string"},
+		"declare user --help":    {"--new-password string", "--tags names"},
+		"list queues --help":     {"--where", "broker ctl list queues --columns vhost,state --sort state"},
+		"peek --help":            {"--header", "they keep their order"},
+		"cancel consumer --help": {"--channel string", "see broker ctl list consumers"},
+	} {
+		output, code := ctlAt(ctltest.New(t, nil), "", strings.Fields(args)...)
+		for _, want := range wants {
+			if code != 0 || !strings.Contains(output, want) {
+				t.Errorf("%s: exit code %d, no %q in\n%s", args, code, want, output)
+			}
+		}
+	}
+}
+
 func TestDefinitionsToAFile(t *testing.T) {
 	a := ctltest.New(t, map[string]string{"GET /definitions": `{"queues":[]}`, "GET /definitions/v": `{"bindings":[]}`})
 	file := filepath.Join(t.TempDir(), "defs.json")
