@@ -49,14 +49,21 @@ func (v *Verifier) Refresh() error { return v.keys.refresh() }
 // maxName is the length of the longest user name: it has to fit a short string of AMQP.
 const maxName = 255
 
-var errNoName = errors.New("it names no user")
+var (
+	errNoName   = errors.New("it names no user")
+	errExtended = errors.New("it has to be understood by extensions (crit) that are not there")
+)
 
 // Verify returns what a token says, or why it is not good. It may take some seconds if the keys have to be fetched. Errors do not hold the
 // token.
 func (v *Verifier) Verify(token string) (auth.Token, error) {
 	claims := jwt.MapClaims{}
-	if _, err := v.parser.ParseWithClaims(token, claims, v.keys.find); err != nil {
+	parsed, err := v.parser.ParseWithClaims(token, claims, v.keys.find)
+	if err != nil {
 		return auth.Token{}, err
+	}
+	if _, extended := parsed.Header["crit"]; extended { // RFC 7515, 4.1.11; the library does not look
+		return auth.Token{}, errExtended
 	}
 	expires, err := claims.GetExpirationTime()
 	if err != nil || expires == nil {

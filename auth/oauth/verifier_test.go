@@ -60,6 +60,20 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// A token that says what has to be understood of it is refused, as nothing is known of any extension.
+func TestCriticalHeader(t *testing.T) {
+	key := newRSA("k1")
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"sub": "worker", "aud": "rabbit", "exp": time.Now().Add(time.Hour).Unix()})
+	token.Header["kid"], token.Header["crit"], token.Header["sealed"] = "k1", []string{"sealed"}, true
+	text, err := token.SignedString(key.private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := newVerifier(t, set(key.jwk()), nil).Verify(text); err == nil {
+		t.Errorf("taken: %+v", got)
+	}
+}
+
 func TestAlgorithms(t *testing.T) {
 	keyRSA, keyEC, keyEd := newRSA("rsa"), newEC("ec"), newEd("ed")
 	pss := keyRSA
