@@ -448,6 +448,8 @@ func TestReplay(t *testing.T) {
 	if _, err := h.Replay(ctx, dlq, vhost.Replay{To: &queue.Destination{Exchange: "none"}}); err != nil {
 		t.Error(err)
 	}
+	check("to a queue that is not there", vhost.Replay{To: &queue.Destination{Key: "none"}}, vhost.Replayed{Examined: 3, Matched: 3, Homeless: 3},
+		map[*queue.Queue]string{dlq: "2 4 never died"})
 	check("all", vhost.Replay{}, vhost.Replayed{Examined: 3, Matched: 3, Sent: 2, Homeless: 1}, map[*queue.Queue]string{q: "0 1 2 4", dlq: "never died"})
 	h.reject(q) // what was sent back looks as if it had never died, to cycles and deaths
 	for _, m := range h.awaits(dlq, 2) {

@@ -30,7 +30,7 @@ type Replayed struct {
 	Examined int // messages that were looked at
 	Matched  int // and wanted
 	Sent     int // and sent, or would have been in a dry run
-	Homeless int // wanted, but without a queue to go back to
+	Homeless int // wanted, but without a queue to go to: none is known, or it is not there
 }
 
 // Replay sends messages of a queue, a dead letter queue say, to where they died or elsewhere, in their order. What comes into the queue meanwhile is not
@@ -78,7 +78,7 @@ func (v *VHost) replayStep(q *queue.Queue, r *Replay, done *Replayed, messages [
 		if r.Limit > 0 && done.Sent+len(chosen) == r.Limit {
 			continue
 		}
-		if _, ok := r.destination(m.Message); !ok {
+		if to, ok := r.destination(m.Message); !ok || to.Exchange == "" && !v.HasQueue(to.Key) {
 			done.Homeless++
 			continue
 		}
