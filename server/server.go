@@ -109,6 +109,7 @@ func New(o Options, d Dependencies) (*Server, error) {
 	}
 	s.announce(d)
 	s.users.OnDelete(s.userDeleted)
+	s.shareReplies(0)
 	s.store.OnDurable(s.confirmDurable)
 	s.store.OnAlarm(s.diskAlarm)
 	if s.store.Alarm() {
