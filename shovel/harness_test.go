@@ -82,13 +82,14 @@ func (l *told) Wants(key string) bool { return strings.HasPrefix(key, "shovel.")
 func (l *told) Take(e events.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	word := strings.TrimPrefix(e.Key, "shovel.worker.")
+	var word strings.Builder
+	word.WriteString(strings.TrimPrefix(e.Key, "shovel.worker."))
 	for _, name := range []string{"vhost", "name", "status", "reason"} {
 		if value, ok := e.Properties.Get(name); ok {
-			word += " " + value.(string)
+			word.WriteString(" " + value.(string))
 		}
 	}
-	l.words = append(l.words, word)
+	l.words = append(l.words, word.String())
 }
 
 func (l *told) String() string {

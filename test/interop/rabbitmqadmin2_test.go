@@ -72,7 +72,7 @@ func form(v any) string {
 // typed fails the test unless an object has the fields, in their forms.
 func typed(t *testing.T, path string, v any, fields string) {
 	t.Helper()
-	for _, f := range strings.Fields(fields) {
+	for f := range strings.FieldsSeq(fields) {
 		kind, name, _ := strings.Cut(f, ":")
 		if got := form(at(v, name)); got != kind {
 			t.Errorf("%s: %s is %s, not %s: %v", path, name, got, kind, at(v, name))
