@@ -187,9 +187,18 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	if r.tagged {
 		tag = c.tag(m, r)
 	}
+	c.spread(ch, m, k, r, tag)
+}
+
+// spread gathers a message for each queue of its route that takes it; tag is for the log.
+func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *route, tag uint32) {
+	p := &c.publisher
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.full(m) {
+		if t.batch == nil {
+			t.refuses = t.queue.MayRefuse()
+		}
+		if t.refuses && t.queue.Full(len(m.Body())) { // such a message need not be logged
 			p.refuse(ch, t)
 			continue
 		}
@@ -204,7 +213,14 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 			p.logged.To(t.number)
 			t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
 		}
-		full = t.add(ch, m, k) || full
+		if t.refuses {
+			t.origins = append(t.origins, ch.origin())
+		}
+		if t.tagged {
+			full = t.batch.AddTagged(m, k, t.tag) || full
+		} else {
+			full = t.batch.Add(m, k) || full
+		}
 		taken++
 	}
 	p.traffic.Out += uint64(taken)
@@ -228,17 +244,6 @@ func (p *publisher) begin(t *target) {
 	t.batch = queue.NewBatch()
 	t.batch.Unrefusable = !t.refuses
 	p.filled = append(p.filled, t)
-}
-
-// add gathers a message for the target's queue; true: the batch is full.
-func (t *target) add(ch *channel, m amqp.Message, k *queue.Chunk) (full bool) {
-	if t.refuses {
-		t.origins = append(t.origins, ch.origin())
-	}
-	if t.tagged {
-		return t.batch.AddTagged(m, k, t.tag)
-	}
-	return t.batch.Add(m, k)
 }
 
 // toNobody handles a message that goes to no queue: the virtual host is full, or it is a duplicate, or asks for more time for a delivery, or

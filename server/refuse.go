@@ -30,15 +30,6 @@ func (ch *channel) origin() origin {
 	return origin{channel: ch}
 }
 
-// full reports whether the target's queue refuses whatever comes: such a message need not be logged. Whether the queue is one that refuses at
-// all is asked once a batch.
-func (t *target) full(m amqp.Message) bool {
-	if t.batch == nil {
-		t.refuses = t.queue.MayRefuse()
-	}
-	return t.refuses && t.queue.Full(len(m.Body()))
-}
-
 // refuse notes that the publish at hand was refused for a target.
 func (p *publisher) refuse(ch *channel, t *target) {
 	p.refusals = append(p.refusals, refusal{ch.origin(), t.queue})
