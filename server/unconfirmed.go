@@ -39,7 +39,7 @@ func (u *unconfirmed) giveBack(list []*connection) {
 
 // directConfirms is how many connections who synced the log writes confirms to by itself: that is quicker than to wake their writers, and
 // for so many takes about as long as a sync. The writers of all others are woken before, so that they work meanwhile.
-const directConfirms = 16
+const directConfirms = 32
 
 // confirmDurable sends the confirms that the log has released. Who syncs the log calls it, after each sync.
 func (s *Server) confirmDurable() {
