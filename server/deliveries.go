@@ -33,6 +33,7 @@ func (d *deliveries) forgetClosed() {
 	for q, c := range d.by {
 		if q.Closed() {
 			d.past.add(c)
+			c.forgotten = true
 			delete(d.by, q)
 		}
 	}
@@ -57,12 +58,15 @@ func (d *ChannelDeliveries) add(other *ChannelDeliveries) {
 	d.Acked += other.Acked
 }
 
-// counters are those that a delivery counts in.
+// counters are those that a delivery counts in. A consumer keeps those of a queue that has gone meanwhile.
 func (u *unacked) counters(ch *channel) *ChannelDeliveries {
-	if u.consumer != nil {
-		return u.consumer.counted
+	switch {
+	case u.consumer == nil:
+		return ch.delivered.of(u.queue)
+	case u.consumer.counted.forgotten:
+		return &ch.delivered.past
 	}
-	return ch.delivered.of(u.queue)
+	return u.consumer.counted
 }
 
 // ChannelQueue is what a channel got of one queue.

@@ -26,3 +26,21 @@ func TestManyCountedQueues(t *testing.T) {
 		t.Errorf("%d gets", got)
 	}
 }
+
+// What is acked after its queue has gone, and was forgotten, still counts for the channel.
+func TestAcksOfAForgottenQueueCount(t *testing.T) {
+	ch := &channel{}
+	q := queue.New(queue.Options{Name: "q"})
+	c := &consumer{channel: ch, counted: ch.delivered.of(q)}
+	c.counted.Delivered = 2
+	held := unacked{queue: q, consumer: c}
+	held.counters(ch).settle(queue.Ack, 1)
+	if _, err := q.Delete(false, false); err != nil {
+		t.Fatal(err)
+	}
+	ch.delivered.forgetClosed()
+	held.counters(ch).settle(queue.Ack, 1)
+	if got := ch.delivered.total(); got.Delivered != 2 || got.Acked != 2 {
+		t.Errorf("%d of %d deliveries count as acked, want 2 of 2", got.Acked, got.Delivered)
+	}
+}

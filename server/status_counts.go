@@ -24,6 +24,8 @@ type ChannelDeliveries struct {
 	GetEmpty      uint64
 	Redelivered   uint64 // of all deliveries, those of a message that came back
 	Acked         uint64
+
+	forgotten bool // their queue is gone, and what is counted from now on counts in the channel's past
 }
 
 // shownPublishes are a channel's publishes as others see them.
