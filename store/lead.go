@@ -23,7 +23,7 @@ func (s *Disk) Lead() {
 
 // lead commits one group, if one is urgent.
 func (c *committer) lead() error {
-	if c.seg == nil || !c.s.log.demand().urgent {
+	if !c.s.log.demand().urgent {
 		return nil
 	}
 	room := int(c.seg.size-c.seg.offset(c.pos)) - batchHead
