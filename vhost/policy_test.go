@@ -66,7 +66,7 @@ var policyValues = []struct {
 	{"dead-letter-routing-key", []any{"", "a"}, []any{1.5}, "dead letter routing key", false},
 	{"dead-letter-strategy", []any{"at-most-once", "at-least-once"}, []any{"x", 1}, "dead letter strategy", false},
 	{"message-ttl", []any{0, 1e12}, []any{-1, "x", 1.5, nil}, "message TTL", true},
-	{"expires", []any{1}, []any{0, -1, "1"}, "queue expiry", true},
+	{"expires", []any{3_600_000}, []any{0, -1, "1"}, "queue expiry", true},
 	{"max-length", []any{0}, []any{-1, "x"}, "maximum length", true},
 	{"max-length-bytes", []any{0}, []any{-1}, "maximum length in bytes", true},
 	{"max-in-memory-length", []any{0}, []any{-1}, "maximum memory in bytes", true},
