@@ -31,7 +31,7 @@ type Exchange struct {
 	keyed    bool // the type looks at the keys alone
 	settings atomic.Pointer[Settings]
 	version  atomic.Uint64
-	traffic  traffic
+	traffic  Counter
 
 	mu       sync.RWMutex // guards the fields below; a leaf lock
 	bindings registry

@@ -2,10 +2,10 @@ package exchange
 
 import "sync/atomic"
 
-// traffic counts what was published to one exchange. Publishers add to it once a batch.
-type traffic struct{ in, out, confirmable, returned, dropped atomic.Uint64 }
+// Counter counts what was published. Publishers add to it once a batch, and anybody may read it meanwhile.
+type Counter struct{ in, out, confirmable, returned, dropped atomic.Uint64 }
 
-// Traffic is what was published to an exchange since it was made.
+// Traffic is what was published to an exchange.
 type Traffic struct {
 	In          uint64 // messages
 	Out         uint64 // copies of them that reached queues
@@ -14,13 +14,13 @@ type Traffic struct {
 	Dropped     uint64 // and those that did not
 }
 
-// Count adds messages that were published to the exchange. Any goroutine may call it.
-func (x *Exchange) Count(t Traffic) {
-	x.traffic.in.Add(t.In)
-	x.traffic.out.Add(t.Out)
-	addSome(&x.traffic.confirmable, t.Confirmable)
-	addSome(&x.traffic.returned, t.Returned)
-	addSome(&x.traffic.dropped, t.Dropped)
+// Add adds messages. Any goroutine may call it.
+func (c *Counter) Add(t Traffic) {
+	c.in.Add(t.In)
+	c.out.Add(t.Out)
+	addSome(&c.confirmable, t.Confirmable)
+	addSome(&c.returned, t.Returned)
+	addSome(&c.dropped, t.Dropped)
 }
 
 // addSome leaves a counter alone that others may be reading when there is nothing to add.
@@ -31,9 +31,14 @@ func addSome(to *atomic.Uint64, n uint64) {
 }
 
 // Traffic returns the counts so far. Any goroutine may call it.
-func (x *Exchange) Traffic() Traffic {
-	t := &x.traffic
+func (c *Counter) Traffic() Traffic {
 	return Traffic{
-		In: t.in.Load(), Out: t.out.Load(), Confirmable: t.confirmable.Load(), Returned: t.returned.Load(), Dropped: t.dropped.Load(),
+		In: c.in.Load(), Out: c.out.Load(), Confirmable: c.confirmable.Load(), Returned: c.returned.Load(), Dropped: c.dropped.Load(),
 	}
 }
+
+// Count adds messages that were published to the exchange. Any goroutine may call it.
+func (x *Exchange) Count(t Traffic) { x.traffic.Add(t) }
+
+// Traffic returns what was published to the exchange since it was made. Any goroutine may call it.
+func (x *Exchange) Traffic() Traffic { return x.traffic.Traffic() }

@@ -16,18 +16,17 @@ func (h *handler) aggregated(e *exposition, _ *http.Request) {
 	writeAll(e, queues, all, sum, nil)
 	writeAll(e, ofChannels, all, sum, nil)
 	writeAll(e, intoQueues, all, sum, nil)
-	writeAll(e, intoQueuesByExchange, all, sum, nil)
 	writeAll(e, channels, all, []Channel{n.Channels}, nil)
 	writeAll(e, connections, all, []Connection{n.Connections}, nil)
 	writeAll(e, exchanges, all, []Exchange{{Published: n.Published, Confirmed: n.Confirmed, Returned: n.Returned, Dropped: n.Unroutable}}, nil)
+	writeAll(e, published, all, []Node{n}, nil)
 	h.whole(e, &n)
 }
 
-// perObject has a line for each object instead of their sum. What is only known as a sum stays one.
+// perObject has a line for each object instead of their sum.
 func (h *handler) perObject(e *exposition, _ *http.Request) {
 	h.objects(e, all, all)
 	n := h.source.Node()
-	writeAll(e, intoQueues, all, []Queue{n.sum()}, nil)
 	h.whole(e, &n)
 }
 
@@ -68,11 +67,7 @@ func (h *handler) objects(e *exposition, group func(string) bool, queue func(*Qu
 		of := channelLabels(list)
 		writeAll(e, channels, group, list, of)
 	}
-	if wantsAny(channelQueues, group) {
-		list := slices.DeleteFunc(h.source.ChannelQueues(), func(c ChannelQueue) bool { return !queue(&Queue{VHost: c.VHost, Name: c.Queue}) })
-		of := channelQueueLabels(list)
-		writeAll(e, channelQueues, group, list, of)
-	}
+	h.pairs(e, group, queue)
 	if wantsAny(connections, group) {
 		list := h.source.Connections()
 		of := connectionLabels(list)

@@ -32,6 +32,9 @@ type numbers struct {
 	exchanges   []metrics.Exchange
 	channels    []metrics.Channel
 	pairs       []metrics.ChannelQueue
+	published   []metrics.ChannelExchange
+	flows       []metrics.QueueExchange
+	inflows     []metrics.ChannelQueueExchange
 	connections []metrics.Connection
 	asked       int
 }
@@ -43,6 +46,15 @@ func (n *numbers) Channels() []metrics.Channel       { return slices.Clone(n.cha
 func (n *numbers) Connections() []metrics.Connection { return slices.Clone(n.connections) }
 func (n *numbers) ChannelQueues() []metrics.ChannelQueue {
 	return slices.Clone(n.pairs)
+}
+func (n *numbers) ChannelExchanges() []metrics.ChannelExchange {
+	return slices.Clone(n.published)
+}
+func (n *numbers) QueueExchanges() []metrics.QueueExchange {
+	return slices.Clone(n.flows)
+}
+func (n *numbers) ChannelQueueExchanges() []metrics.ChannelQueueExchange {
+	return slices.Clone(n.inflows)
 }
 func (n *numbers) VHosts() []string { return []string{"/", "other"} }
 
@@ -80,6 +92,9 @@ func distinct() *numbers {
 		exchanges:   []metrics.Exchange{number(metrics.Exchange{VHost: "/", Name: "orders", Type: "topic"}, 4000)},
 		channels:    []metrics.Channel{number(metrics.Channel{ID: "1.1"}, 5000), number(metrics.Channel{ID: "1.2"}, 5100)},
 		pairs:       []metrics.ChannelQueue{number(metrics.ChannelQueue{ChannelID: "1.1", VHost: "/", Queue: "jobs"}, 5500)},
+		published:   []metrics.ChannelExchange{number(metrics.ChannelExchange{ChannelID: "1.1", VHost: "/", Exchange: "orders"}, 5600)},
+		flows:       []metrics.QueueExchange{number(metrics.QueueExchange{VHost: "/", Queue: "jobs", Exchange: "orders"}, 5700)},
+		inflows:     []metrics.ChannelQueueExchange{number(metrics.ChannelQueueExchange{ChannelID: "1.1", VHost: "/", Queue: "jobs", Exchange: "orders"}, 5800)},
 		connections: []metrics.Connection{number(metrics.Connection{ID: "1"}, 6000)},
 	}
 	n.node.Wait = metrics.Distribution{Bounds: []float64{1, 2}, Counts: []uint64{31, 32, 33}, Sum: 34}
@@ -126,7 +141,8 @@ func ours(body string) string {
 // paths are all endpoints, with everything that they can be asked for.
 var paths = []string{"/metrics", "/metrics/per-object", "/metrics/memory-breakdown", "/metrics/detailed?family=node_coarse_metrics&family=node_metrics" +
 	"&family=node_persister_metrics&family=connection_churn_metrics&family=auth_attempt_metrics&family=queue_coarse_metrics&family=queue_consumer_count" +
-	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=channel_queue_metrics&family=connection_coarse_metrics" +
+	"&family=queue_metrics&family=queue_delivery_metrics&family=leveret_queue_metrics&family=channel_metrics&family=channel_queue_metrics" +
+	"&family=channel_exchange_metrics&family=queue_exchange_metrics&family=channel_queue_exchange_metrics&family=connection_coarse_metrics" +
 	"&family=connection_metrics&family=exchange_metrics&family=exchange_names&family=exchange_bindings&family=vhost_status"}
 
 // TestTimesOfFew: queues that delivered nothing have no percentiles, and cost no line.
@@ -194,6 +210,9 @@ func TestEveryNumberIsShown(t *testing.T) {
 	changed("exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.exchanges[0]).Elem() })
 	changed("channel", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.channels[1]).Elem() })
 	changed("channel's queue", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.pairs[0]).Elem() })
+	changed("channel's exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.published[0]).Elem() })
+	changed("queue's exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.flows[0]).Elem() })
+	changed("channel's queue and exchange", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.inflows[0]).Elem() })
 	changed("connection", func(n *numbers) reflect.Value { return reflect.ValueOf(&n.connections[0]).Elem() })
 }
 
@@ -221,6 +240,10 @@ func TestNumbersReachTheirNames(t *testing.T) {
 		{"/metrics/per-object", `rabbitmq_connection_channels{channel="1"}`, n.connections[0].Channels},
 		{"/metrics/detailed?family=queue_coarse_metrics", "rabbitmq_detailed_queue_messages_unacked" + name, q.Unacked},
 		{"/metrics/detailed?family=leveret_queue_metrics", "leveret_detailed_queue_messages_purged_total" + name, q.Purged},
+		{"/metrics/per-object", `rabbitmq_channel_messages_unroutable_dropped_total{channel="1.1",exchange="orders",vhost="/"}`, n.published[0].Dropped},
+		{"/metrics/detailed?family=queue_exchange_metrics", `rabbitmq_detailed_queue_exchange_messages_published_total{exchange="orders",queue="jobs",vhost="/"}`, n.flows[0].Published},
+		{"/metrics/per-object",
+			`rabbitmq_queue_messages_published_total{channel="1.1",exchange="orders",exchange_vhost="/",queue="jobs",queue_vhost="/"}`, n.inflows[0].Published},
 		{"/metrics/detailed?family=exchange_bindings", `rabbitmq_cluster_exchange_bindings{exchange="orders",type="topic",vhost="/"}`, n.exchanges[0].Bindings},
 		{"/metrics/detailed?family=vhost_status", `rabbitmq_cluster_vhost_status{vhost="other"}`, 1},
 		{"/metrics/memory-breakdown", "leveret_memory_queues_bytes", 77},

@@ -9,7 +9,7 @@ import (
 
 // node are the families of the broker as a whole. Groups without a name of RabbitMQ's are not in /metrics/detailed.
 var node = []group[Node]{
-	{"", present}, {"node_coarse_metrics", nodeFree}, {"node_metrics", nodeLimits}, {"node_persister_metrics", persister}, {"connection_churn_metrics", churn}, {"", published}, {"", alarms},
+	{"", present}, {"node_coarse_metrics", nodeFree}, {"node_metrics", nodeLimits}, {"node_persister_metrics", persister}, {"connection_churn_metrics", churn}, {"", alarms},
 }
 
 // present are the families of what is there now.
@@ -50,12 +50,12 @@ var churn = []column[Node]{
 }
 
 // published are the totals of what publishers did, for all channels.
-var published = []column[Node]{
+var published = []group[Node]{{"", []column[Node]{
 	{"rabbitmq_channel_messages_published_total", "Messages published", counter, func(n *Node) float64 { return float64(n.Published) }},
 	{"rabbitmq_channel_messages_confirmed_total", "Messages confirmed to publishers", counter, func(n *Node) float64 { return float64(n.Confirmed) }},
 	{"rabbitmq_channel_messages_unroutable_returned_total", "Mandatory messages returned as unroutable", counter, func(n *Node) float64 { return float64(n.Returned) }},
 	{"rabbitmq_channel_messages_unroutable_dropped_total", "Messages dropped as unroutable", counter, func(n *Node) float64 { return float64(n.Unroutable) }},
-}
+}}}
 
 // persister are the totals of what the store did.
 var persister = []column[Node]{

@@ -15,17 +15,6 @@ var channels = []group[Channel]{{"channel_metrics", []column[Channel]{
 	{"rabbitmq_consumer_prefetch", "Prefetch of new consumers", gauge, func(c *Channel) float64 { return float64(c.Prefetch) }},
 }}}
 
-// channelQueues are the families of what channels got of queues.
-var channelQueues = []group[ChannelQueue]{{"channel_queue_metrics", []column[ChannelQueue]{
-	{"rabbitmq_channel_messages_delivered_ack_total", "Deliveries that the client acknowledges", counter, func(c *ChannelQueue) float64 { return float64(c.DeliveredManualAck) }},
-	{"rabbitmq_channel_messages_delivered_total", "Deliveries in automatic acknowledgement mode", counter, func(c *ChannelQueue) float64 { return float64(c.DeliveredAutoAck) }},
-	{"rabbitmq_channel_messages_redelivered_total", "Deliveries of messages that were delivered before", counter, func(c *ChannelQueue) float64 { return float64(c.Redelivered) }},
-	{"rabbitmq_channel_messages_acked_total", "Messages acknowledged", counter, func(c *ChannelQueue) float64 { return float64(c.Acked) }},
-	{"rabbitmq_channel_get_ack_total", "Messages got by basic.get that the client acknowledges", counter, func(c *ChannelQueue) float64 { return float64(c.GotManualAck) }},
-	{"rabbitmq_channel_get_total", "Messages got by basic.get in automatic acknowledgement mode", counter, func(c *ChannelQueue) float64 { return float64(c.GotAutoAck) }},
-	{"rabbitmq_channel_get_empty_total", "basic.get on an empty queue", counter, func(c *ChannelQueue) float64 { return float64(c.GotEmpty) }},
-}}}
-
 // connections are the families of connections.
 var connections = []group[Connection]{
 	{"connection_coarse_metrics", []column[Connection]{
@@ -86,15 +75,6 @@ func (c *Connection) Add(other *Connection) {
 func channelLabels(list []Channel) []labels {
 	slices.SortFunc(list, func(a, b Channel) int { return cmp.Compare(a.ID, b.ID) })
 	return labelsOf(list, func(c *Channel) labels { return labelled("channel", c.ID) })
-}
-
-func channelQueueLabels(list []ChannelQueue) []labels {
-	slices.SortFunc(list, func(a, b ChannelQueue) int {
-		return cmp.Or(cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Queue, b.Queue))
-	})
-	return labelsOf(list, func(c *ChannelQueue) labels {
-		return labelled("channel", c.ChannelID, "queue", c.Queue, "vhost", c.VHost)
-	})
 }
 
 func connectionLabels(list []Connection) []labels {

@@ -112,13 +112,9 @@ var ofChannels = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_channel_get_empty_total", "basic.get on an empty queue", counter, func(q *Queue) float64 { return float64(q.GotEmpty) }},
 }}}
 
-// intoQueues is shown as a sum everywhere: RabbitMQ has it for each channel, exchange and queue together.
+// intoQueues is one number under two names: RabbitMQ has it for each queue and exchange together, and for each channel of these too.
 var intoQueues = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_queue_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
-}}}
-
-// intoQueuesByExchange is the same under another name, for RabbitMQ has it for each queue and exchange too.
-var intoQueuesByExchange = []group[Queue]{{"", []column[Queue]{
 	{"rabbitmq_queue_exchange_messages_published_total", "Messages put into queues", counter, func(q *Queue) float64 { return float64(q.Published) }},
 }}}
 

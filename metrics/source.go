@@ -16,6 +16,9 @@ type Source interface {
 	Exchanges() []Exchange
 	Channels() []Channel
 	ChannelQueues() []ChannelQueue
+	ChannelExchanges() []ChannelExchange
+	QueueExchanges() []QueueExchange
+	ChannelQueueExchanges() []ChannelQueueExchange
 	Connections() []Connection
 	VHosts() []string
 }
@@ -141,6 +144,26 @@ type ChannelQueue struct {
 	DeliveredManualAck, DeliveredAutoAck uint64 // to consumers
 	GotManualAck, GotAutoAck, GotEmpty   uint64 // answers to basic.get
 	Redelivered, Acked                   uint64
+}
+
+// ChannelExchange is what one channel published to one exchange.
+type ChannelExchange struct {
+	ChannelID, VHost, Exchange string
+	Published                  uint64
+	Confirmed                  uint64 // of them, those that want confirms
+	Returned, Dropped          uint64 // that no queue wanted
+}
+
+// QueueExchange is what clients published to one exchange and that went into one queue of its virtual host.
+type QueueExchange struct {
+	VHost, Queue, Exchange string
+	Published              uint64
+}
+
+// ChannelQueueExchange is the same of one channel.
+type ChannelQueueExchange struct {
+	ChannelID, VHost, Queue, Exchange string
+	Published                         uint64
 }
 
 // Connection is one connection's numbers, or a sum. The ID stays the same for the life of the connection.

@@ -146,7 +146,7 @@ func (q *Queue) delaysDue() {
 			q.split(d.take(level, slot), level == 1)
 			continue
 		}
-		if q.leavers().sets[Due].Len() >= dueMost || len(q.leaving.list) >= leavingMost {
+		if l := q.leavers(); l.blocked || l.sets[Due].Len() >= dueMost || len(l.list) >= leavingMost {
 			return // those before go first; forward comes back here
 		}
 		d.take(level, slot).Each(0, q.letGo)

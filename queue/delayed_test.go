@@ -70,6 +70,7 @@ type delayRig struct {
 	due  map[uint64]time.Time
 	went []uint64
 	late time.Duration // of the one that was latest
+	held bool          // nothing may go
 }
 
 func newDelayRig(t *testing.T) *delayRig {
@@ -83,6 +84,9 @@ func (g *delayRig) Forward(_ *queue.Queue, list []queue.Departure) func() {
 	defer g.mu.Unlock()
 	for i := range list {
 		d := &list[i]
+		if d.Stays = g.held; g.held {
+			continue
+		}
 		want := fmt.Sprintf("1 due %d", g.due[d.Seq].UnixMilli())
 		if late := time.Since(g.due[d.Seq]); string(d.Message.Body()) != want || late < 0 {
 			g.t.Errorf("%d is %q, want %q; %v late", d.Seq, d.Message.Body(), want, late)
@@ -91,7 +95,14 @@ func (g *delayRig) Forward(_ *queue.Queue, list []queue.Departure) func() {
 		}
 		g.went = append(g.went, d.Seq)
 	}
-	return nil
+	return func() { time.Sleep(5 * time.Millisecond) }
+}
+
+// hold says whether what is due has to stay.
+func (g *delayRig) hold(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = on
 }
 
 // publish publishes a persistent message that waits.
@@ -255,6 +266,27 @@ func TestDelayedKeepTheirOrder(t *testing.T) {
 		g.expect("after all were due", messages, 0)
 		if !slices.IsSorted(g.went) {
 			g.t.Error("messages that are due at the same time did not keep their order")
+		}
+	})(t)
+}
+
+// What is due and has to wait for a moment, as its target or the disk has enough to do, stays in memory.
+func TestDelayedThatCantGoYet(t *testing.T) {
+	delayed(func(g *delayRig) {
+		const messages = 3000
+		for i := range messages {
+			g.publish(time.Duration(500+i%1000) * time.Millisecond)
+		}
+		g.hold(true)
+		g.sleep(2 * time.Second)
+		if st := g.Stats(); st.Leaving == 0 || st.Leaving+st.Pending != messages {
+			g.t.Errorf("%d are leaving and %d wait", st.Leaving, st.Pending)
+		}
+		g.hold(false)
+		g.sleep(time.Second)
+		g.expect("when they may go", messages, 0)
+		if n := g.log.reads.Load() + g.log.scans.Load(); n != 0 {
+			g.t.Errorf("the disk was asked %d times", n)
 		}
 	})(t)
 }

@@ -181,11 +181,13 @@ func (unblock) run(q *Queue) {
 }
 
 // shed takes messages that have to stay out of memory: the store has them. The others are copied out of their chunks, as far as there is room for
-// them; what is more is dropped.
+// them; what is more is dropped. Those that are due are few, wait for a moment as a rule, and are late already: they stay in memory.
 func (q *Queue) shed(l *leaving) {
 	kept, dropped := l.list[:l.shed], 0
 	for _, d := range l.list[l.shed:] {
 		switch {
+		case d.stored && d.Reason == Due:
+			kept = append(kept, d)
 		case d.stored && d.To == nil:
 			l.sets[d.Reason].Add(d.Seq)
 			q.releases.add(d.chunk)

@@ -31,6 +31,7 @@ type channel struct {
 	counted  ChannelPublishes // since the channel was opened
 	counting bool             // stands in the publisher's list of channels that have counted something
 	shown    shownPublishes   // as of the last batch, for anyone
+	sources  sources          // by exchange
 
 	// Guarded by the outbox.
 	ended       bool // nothing is delivered any more

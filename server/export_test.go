@@ -107,3 +107,17 @@ func (s *Server) CountedQueues() (n int) {
 	}
 	return n
 }
+
+// CountedInflows is for how many pairs of an exchange and a queue the channels of all connections count.
+func (s *Server) CountedInflows() (n int) {
+	for _, c := range s.snapshot() {
+		c.out.mu.Lock()
+		for _, ch := range c.out.channels {
+			for _, of := range ch.sources.by.values {
+				n += len(of.inflows.values)
+			}
+		}
+		c.out.mu.Unlock()
+	}
+	return n
+}

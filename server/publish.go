@@ -49,11 +49,13 @@ type publisher struct {
 	settles   []settle    // not looked at
 	settled   gather      // looked at, to hand over
 	runs      []*queue.Queue
-	pressed   []*target          // that may have too much in their mailboxes
-	touched   []*outbox          // with direct replies to flush
-	counting  []*channel         // that have counted something in this batch
-	source    *exchange.Exchange // whose messages are being counted, nil for none, and
-	traffic   exchange.Traffic   // how many these were
+	pressed   []*target        // that may have too much in their mailboxes
+	touched   []*outbox        // with direct replies to flush
+	counting  []*channel       // that have counted something in this batch
+	channel   *channel         // whose messages are being counted, nil for none,
+	source    *source          // what these are published to,
+	run       uint64           // how often one of the two has changed, and
+	traffic   exchange.Traffic // what was not added up yet
 }
 
 // inspected are the properties that a publish is checked for.
@@ -171,7 +173,7 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 		p.replies = append(p.replies, replyTo{r.reply, bytes.Clone(m)})
 		return
 	}
-	p.countExchange(r.source)
+	p.countSource(ch, r.source)
 	p.traffic.In++
 	if ch.confirming {
 		p.traffic.Confirmable++
@@ -204,6 +206,9 @@ func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *rout
 		}
 		if t.batch == nil {
 			p.begin(t)
+		}
+		if t.run != p.run {
+			p.countInto(t)
 		}
 		if persistent && t.durable || t.keepsAll {
 			if !logged {
@@ -330,6 +335,7 @@ func (p *publisher) push() {
 		n := t.batch.Len()
 		r := t.queue.Push(t.batch)
 		t.batch = nil
+		t.count(n)
 		if r.Run {
 			p.runs = append(p.runs, t.queue)
 		}
@@ -408,5 +414,9 @@ func (p *publisher) waitRoom(c *connection) {
 func (p *publisher) forget(ch *channel) {
 	if ch.content.state.Done() {
 		p.drop(ch)
+	}
+	if p.channel == ch {
+		p.addTraffic()
+		p.channel, p.source = nil, nil
 	}
 }

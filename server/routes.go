@@ -27,6 +27,9 @@ type target struct {
 	refuses  bool         // the queue may refuse messages of the batch, so it is kept
 	origins  []origin     // whose they are
 	pressed  bool         // the reader will look whether the queue has room
+	run      uint64       // publisher.run, when it looked for
+	inflow   *inflow      // where its messages are counted, from
+	from     int          // this one of the batch on
 }
 
 func newTarget(q *queue.Queue) *target {

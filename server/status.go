@@ -58,7 +58,7 @@ func (c *connection) show() {
 		c.publisher.counting[i] = nil
 	}
 	c.publisher.counting = c.publisher.counting[:0]
-	c.publisher.countExchange(nil)
+	c.publisher.addTraffic()
 }
 
 // OpenConnections returns the open connections, in no order. Any goroutine may call it.

@@ -3,7 +3,6 @@ package server
 import (
 	"sync/atomic"
 
-	"leveret/exchange"
 	"leveret/queue"
 )
 
@@ -51,18 +50,6 @@ func (p *publisher) countChannel(ch *channel) *ChannelPublishes {
 		p.counting = append(p.counting, ch)
 	}
 	return &ch.counted
-}
-
-// countExchange makes x the exchange whose messages are being counted. Messages tend to come in runs for one exchange, so adding up what was
-// counted of the one before is rare.
-func (p *publisher) countExchange(x *exchange.Exchange) {
-	if p.source == x {
-		return
-	}
-	if p.source != nil && p.traffic != (exchange.Traffic{}) {
-		p.source.Count(p.traffic)
-	}
-	p.source, p.traffic = x, exchange.Traffic{}
 }
 
 // deliver counts a delivery. The outbox is locked.

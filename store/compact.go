@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -13,14 +14,12 @@ const (
 	// survivorPart is the part of a segment's size up to which a record moves into the root file (1 MiB of 32). A segment with a
 	// larger one stays where it is, and its dead parts are punched out.
 	survivorPart = 32
-	// lagging is how many of the newest sealed segments are left alone: most of what they hold is about to be settled.
-	lagging = 2
 	// punchUnit is the size to which holes are aligned.
 	punchUnit = 4096
 )
 
 // The cost of moving is bounded: at a threshold of a quarter, at most a third of a byte is written for each byte of log that it
-// frees (a body in bbolt takes about 1.35 of its size). A dense backlog stays where it is.
+// frees (a body in bbolt takes about 1.35 of its size). A dense backlog stays where it is. What moves when is for sparse to say.
 //
 // compact takes what is left alive in sparse segments out of them, so that a few messages that stay do not hold the whole log.
 func (s *Disk) compact() error {
@@ -33,7 +32,7 @@ func (s *Disk) compact() error {
 			return err
 		}
 	}
-	for _, seg := range s.sparse() {
+	for _, seg := range s.sparse(time.Now()) {
 		if err := s.relocate(seg); err != nil {
 			return fmt.Errorf("relocate segment %d: %w", seg.id, err)
 		}
@@ -48,24 +47,6 @@ func (s *Disk) touched() (list []*segment) {
 	defer s.index.mu.Unlock()
 	for _, seg := range all {
 		if seg.moved && seg.touched {
-			seg.touched = false
-			list = append(list, seg)
-		}
-	}
-	return list
-}
-
-// sparse returns the segments that are worth moving.
-func (s *Disk) sparse() (list []*segment) {
-	all := s.logSegments()
-	s.index.mu.Lock()
-	defer s.index.mu.Unlock()
-	for i, seg := range all {
-		old := i+1+lagging < len(all) || s.options.RelocateThreshold >= 1
-		if !seg.saved || seg.moved || seg.refs == 0 || !old || seg.punched && !seg.touched {
-			continue
-		}
-		if float64(seg.disk) <= s.options.RelocateThreshold*float64(seg.size) {
 			seg.touched = false
 			list = append(list, seg)
 		}

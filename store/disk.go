@@ -24,6 +24,9 @@ type Options struct {
 	// RelocateThreshold is the share of a segment's bytes below which what is left alive in it moves into the root file, so that
 	// the segment can go. At 1 every message that outlives its checkpoint moves; at 0 none does.
 	RelocateThreshold float64
+	// RelocateRate is how many bytes of them move in a second at most, those of the emptiest segments first, and none out of a segment that
+	// is about to be empty anyway. At 0 all move at once.
+	RelocateRate int64
 	// MinFree is the number of bytes of free disk below which Alarm is on.
 	MinFree uint64
 	// AcceptDataLoss opens a store although segments are missing that hold live messages.
@@ -38,7 +41,7 @@ type Options struct {
 
 // DefaultOptions returns what a broker uses that says nothing else.
 func DefaultOptions() Options {
-	return Options{SegmentSize: 32 << 20, BatchSize: 1 << 20, RelocateThreshold: 0.25, MinFree: 50_000_000}
+	return Options{SegmentSize: 32 << 20, BatchSize: 1 << 20, RelocateThreshold: 0.25, RelocateRate: 8 << 20, MinFree: 50_000_000}
 }
 
 // Disk is the Store of a folder. Its goroutines are the committer, which alone writes the log and the index; the root's writer,
@@ -64,6 +67,7 @@ type Disk struct {
 
 	checkpointed uint64    // the keeper's: position from which the log would be replayed
 	shrinkAfter  time.Time // the keeper's: when the root file may be shrunk again
+	moveAfter    time.Time // under the index's mutex: when more survivors may move into it
 	recovered    []QueueState
 	report       Report
 

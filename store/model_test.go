@@ -292,6 +292,7 @@ func TestDiskAgainstMemory(t *testing.T) {
 		m := &model{dir: dir, options: store.DefaultOptions(), memory: store.NewMemory(), next: map[uint64]uint64{}}
 		m.notes = map[uint64]map[uint64]string{1: {}, 2: {}, 3: {}, 4: {}}
 		m.options.SegmentSize, m.options.BatchSize, m.options.MinFree = 128<<10, 32<<10, 0
+		m.options.RelocateRate = 0
 		m.options.RelocateThreshold = rapid.SampledFrom([]float64{0, 0.25, 1}).Draw(t, "threshold")
 		m.open(t)
 		t.Repeat(map[string]func(*rapid.T){

@@ -44,6 +44,7 @@ type segment struct {
 	touched bool     // a message was settled since the keeper looked
 	refs    int      // live messages, counted once for each queue
 	disk    int64    // and about how many bytes of the file they hold
+	fade    fade     // how fast that shrinks, of a sparse segment
 	chunks  []*chunk // all that were made for it; the dead are dropped now and then
 	failed  bool     // the disk refused it once: the file is not used again
 	spilled bool

@@ -23,3 +23,6 @@ func PolicyKeys() []string {
 	}
 	return names
 }
+
+// KeptFlows is how many flows are counted, those included that have ended.
+func (v *VHost) KeptFlows() int { return len(v.flows.list()) }

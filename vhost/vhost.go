@@ -58,6 +58,7 @@ type VHost struct {
 	cycles    drops              // dead letters that would go in circles
 	overruns  drops              // that could not go, and for which there was no memory
 	ledger    queue.Ledger       // what the queues did that are gone
+	flows     flows              // what clients published, by exchange and queue
 	metadata  atomic.Pointer[Metadata]
 	limits    atomic.Pointer[Limits]
 	parameters

@@ -223,6 +223,46 @@ func (n figures) ChannelQueues() []metrics.ChannelQueue {
 	return list
 }
 
+// ChannelExchanges returns what the open channels published to each exchange.
+func (n figures) ChannelExchanges() []metrics.ChannelExchange {
+	var list []metrics.ChannelExchange
+	for _, c := range n.server.ChannelExchanges() {
+		t := c.Traffic
+		list = append(list, metrics.ChannelExchange{
+			ChannelID: channelID(c.Connection, c.Number), VHost: c.VHost.Name(), Exchange: c.Exchange.Name(),
+			Published: t.In, Confirmed: t.Confirmable, Returned: t.Returned, Dropped: t.Dropped,
+		})
+	}
+	return list
+}
+
+// QueueExchanges returns what went through each exchange into each queue.
+func (n figures) QueueExchanges() []metrics.QueueExchange {
+	var list []metrics.QueueExchange
+	for _, v := range n.server.VHosts() {
+		for _, f := range v.Flows() {
+			list = append(list, metrics.QueueExchange{
+				VHost: v.Name(), Queue: f.Queue.Name(), Exchange: f.Exchange.Name(), Published: f.Messages(),
+			})
+		}
+	}
+	return list
+}
+
+// ChannelQueueExchanges returns the same of each open channel.
+func (n figures) ChannelQueueExchanges() []metrics.ChannelQueueExchange {
+	var list []metrics.ChannelQueueExchange
+	for _, c := range n.server.ChannelExchanges() {
+		for _, i := range c.Inflows {
+			list = append(list, metrics.ChannelQueueExchange{
+				ChannelID: channelID(c.Connection, c.Number), VHost: c.VHost.Name(), Queue: i.Queue.Name(), Exchange: c.Exchange.Name(),
+				Published: i.Messages,
+			})
+		}
+	}
+	return list
+}
+
 // channelID is what a channel is called in labels.
 func channelID(connection uint64, number uint16) string {
 	return strconv.FormatUint(connection, 10) + "." + strconv.Itoa(int(number))
