@@ -113,7 +113,7 @@ func TestTokenUserIsNoAccount(t *testing.T) {
 }
 
 func TestRenew(t *testing.T) {
-	later := time.Now().Add(time.Hour)
+	later := time.Now().Add(2 * time.Hour)
 	tokens := verifier{
 		aToken:      {User: "u", Scopes: []string{"read:v/a"}, Expires: time.Now().Add(time.Hour)},
 		"e30.e30.2": {User: "u", Scopes: []string{"read:v/b", "tag:monitoring"}, Expires: later},
