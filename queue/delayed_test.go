@@ -19,20 +19,27 @@ import (
 type slowLog struct {
 	*store.Memory
 	reads, scans atomic.Int32
-	hold         chan struct{} // reads wait until it is closed; nil: they do not
+	hold         atomic.Pointer[chan struct{}] // reads wait until it is closed; nil: they do not
 	failing      atomic.Bool
 	lost         uint64 // a message that the index does not have
 	damaged      uint64 // one that can't be read
 }
 
 func (l *slowLog) await() error {
-	if l.hold != nil {
-		<-l.hold
+	if hold := l.hold.Load(); hold != nil {
+		<-*hold
 	}
 	if l.failing.Load() {
 		return errors.New("no disk")
 	}
 	return nil
+}
+
+// holdUp holds up what is asked from now on; what it returns is to be closed.
+func (l *slowLog) holdUp() chan struct{} {
+	hold := make(chan struct{})
+	l.hold.Store(&hold)
+	return hold
 }
 
 func (l *slowLog) Scan(number uint64, ranges []store.Range, each func(store.Info) bool) error {
@@ -199,8 +206,8 @@ func TestDelayedAreReadBeforeTheirTime(t *testing.T) {
 // Messages that are dropped while the store is asked when exactly they are due do not come back with its answer.
 func TestDelayedAreDroppedDuringASplit(t *testing.T) {
 	const messages = 100
-	fill := func(g *delayRig) {
-		g.log.hold = make(chan struct{})
+	fill := func(g *delayRig) (hold chan struct{}) {
+		hold = g.log.holdUp()
 		for i := range messages {
 			g.publish(20*time.Second + time.Duration(i)*time.Millisecond)
 		}
@@ -208,18 +215,19 @@ func TestDelayedAreDroppedDuringASplit(t *testing.T) {
 		if g.log.reads.Load()+g.log.scans.Load() == 0 {
 			g.t.Error("nothing is asked of the store")
 		}
+		return hold
 	}
 	t.Run("purge", delayed(func(g *delayRig) {
-		fill(g)
+		hold := fill(g)
 		if n, err := g.Purge(); n != messages || err != nil {
 			g.t.Errorf("purged %d, %v", n, err)
 		}
-		close(g.log.hold)
+		close(hold)
 		g.sleep(2 * time.Second)
 		g.expect("after the purge", 0, 0)
 	}))
 	t.Run("discard", delayed(func(g *delayRig) {
-		fill(g)
+		hold := fill(g)
 		for _, want := range []int{3, 0} {
 			if n, err := g.Discard([]uint64{3, 50, 51}); n != want || err != nil {
 				g.t.Errorf("%d were discarded, %v; want %d", n, err, want)
@@ -228,7 +236,7 @@ func TestDelayedAreDroppedDuringASplit(t *testing.T) {
 		if n := g.Stats().Pending; n != messages-3 {
 			g.t.Errorf("%d wait", n)
 		}
-		close(g.log.hold)
+		close(hold)
 		g.sleep(2 * time.Second)
 		g.expect("after three were discarded", messages-3, 0)
 		if slices.Contains(g.went, 3) || slices.Contains(g.went, 50) || slices.Contains(g.went, 51) {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// begun publishes messages that are due in 20 s, one each millisecond, and lets time pass until the store is asked for the first of them, which takes as
-// long as hold is open.
+// begun publishes messages that are due in 20 s, one each millisecond, and lets time pass until the store is asked for the first of them, which takes until
+// hold is closed.
 func (g *delayRig) begun(messages int) (hold chan struct{}) {
-	hold = make(chan struct{})
 	for i := range messages {
 		g.publish(20*time.Second + time.Duration(i)*time.Millisecond)
 	}
@@ -19,7 +18,7 @@ func (g *delayRig) begun(messages int) (hold chan struct{}) {
 	if g.log.scans.Load() == 0 || g.log.reads.Load() != 0 {
 		g.t.Errorf("%d scans and %d reads before the messages are read", g.log.scans.Load(), g.log.reads.Load())
 	}
-	g.log.hold = hold
+	hold = g.log.holdUp()
 	g.sleep(600 * time.Millisecond)
 	if g.log.reads.Load() == 0 {
 		g.t.Error("nothing is read")
