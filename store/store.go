@@ -68,9 +68,11 @@ type Info struct {
 // Place is where a message stands: Fetch reads it there without a look into the index. It is good as long as the message is live.
 type Place struct{ location }
 
-// Seq is the message's sequence, and Size the bytes of its body.
+// Seq is the message's sequence.
 func (p Place) Seq() uint64 { return p.seq }
-func (p Place) Size() int   { return p.body }
+
+// Size is how many bytes its body has.
+func (p Place) Size() int { return p.body }
 
 // Window is a piece of a queue, read back.
 type Window struct {
