@@ -106,13 +106,13 @@ func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.ready() > 0 || q.groups != nil {
+	if q.ready() > 0 {
 		return 0
 	}
 	var held Outbox
 	passed := 0
 	for ; passed < len(b.messages) && q.budget > 0; passed++ {
-		c := q.consumers.next()
+		c := q.passTo(b, passed)
 		if c == nil {
 			break
 		}
@@ -139,6 +139,14 @@ func (q *Queue) pass(b *Batch) int {
 		q.noteLast(b.messages[passed-1].message, false)
 	}
 	return passed
+}
+
+// passTo is the consumer that a message which just came in goes to, nil if it has to wait.
+func (q *Queue) passTo(b *Batch, i int) *Consumer {
+	if q.groups == nil {
+		return q.consumers.next()
+	}
+	return q.groups.passTo(q, b.tag(i))
 }
 
 // passed notes that a message went straight to a consumer.
@@ -169,6 +177,9 @@ func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
 		q.counted.Delivered++
 		q.unacked++
 		c.unacked++
+		if q.groups != nil {
+			q.groups.hold(tag, c)
+		}
 	}
 	q.consumers.served(c)
 }

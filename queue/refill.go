@@ -16,6 +16,9 @@ const (
 	// readRanges bounds the runs of numbers, and readNumbers the numbers, that one read is asked for.
 	readRanges  = 256
 	readNumbers = 1 << 16
+	// readOrdered is how many numbers a queue with an order asks for at once: few runs, if they are near each other, but that is not known before.
+	// The store unpacks what lies between them each time.
+	readOrdered = 1 << 13
 )
 
 // readAhead starts to read what is away for the head of the queue, when the head has become short and somebody waits for messages.
@@ -27,7 +30,7 @@ func (q *Queue) readAhead() {
 		return
 	}
 	if q.groups != nil {
-		if !q.groups.unread && q.firstIsHere() || q.groupsFull() {
+		if !q.groups.unread && q.firstIsHere() || q.groupsFull() && !q.makeRoom() {
 			return
 		}
 	} else if q.head >= headWindow>>q.shifted/4*3 && q.headsAreHere() {
@@ -41,6 +44,9 @@ func (q *Queue) readAhead() {
 		wanted = q.wanted()
 	}
 	if len(wanted) == 0 {
+		if q.groups != nil {
+			q.groups.unread = false
+		}
 		return
 	}
 	q.reading = true
@@ -56,6 +62,23 @@ func (q *Queue) readAhead() {
 
 // groupsFull reports whether no more messages of a queue with groups may be in memory.
 func (q *Queue) groupsFull() bool { return q.head > groupWindow*headWindow>>q.shifted }
+
+// makeRoom takes the newest messages of a queue with groups out of memory, if it is full of them and those that could go are on disk; false: they are
+// not.
+func (q *Queue) makeRoom() bool {
+	if !q.groups.missing() {
+		return false
+	}
+	kept := 0
+	for n, e, ok := q.window.NextFrom(0); ok; n, e, ok = q.window.NextFrom(n + 1) {
+		if e.stored() && !e.tail && q.window.IsMarked(n) {
+			if kept += e.size(); kept > groupWindow/2*headWindow>>q.shifted {
+				q.sendAway(n, e)
+			}
+		}
+	}
+	return true
+}
 
 // watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
 // may be, to see how long the queue is.
@@ -97,7 +120,7 @@ func (q *Queue) wanted() (wanted []store.Range) {
 			most = 1
 		}
 		each := max(1, q.awayBytes/max(1, q.away.Len()))
-		return q.wantedInOrder(min(int(most), readRanges, max(1, readBytes/each)), false)
+		return q.wantedInOrder(min(int(most), readOrdered, max(1, readBytes/each)), false)
 	}
 	q.away.Each(0, func(r store.Range) bool {
 		r.Last = min(r.Last, r.First+most-1-numbers)
@@ -209,6 +232,9 @@ func (r *refill) run(q *Queue) {
 		}
 	}
 	q.miss(r.wanted, r.window.Next)
+	if q.groups != nil {
+		q.groups.arrived(q)
+	}
 	q.overlooked = q.order != nil && q.groups == nil && !q.firstIsHere()
 	if q.away.Len() == 0 {
 		q.awayBytes, q.awayBodies, q.sureBodies = 0, 0, 0
@@ -372,9 +398,14 @@ func (q *Queue) loseAllBut(found *Set) {
 	q.tellLog()
 }
 
-// scanTags tells the tags of live messages of the ranges: the log's index has most of them, of the others the messages are read. What can't be read is
-// left out: nobody will ask for it again. It waits for the disk.
+// scanTags tells the tags of live messages of the ranges. It waits for the disk.
 func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) error {
+	return q.scanPlaces(ranges, func(i store.Info) { each(i.Seq, i.Tag) })
+}
+
+// scanPlaces tells the tags and places of live messages of the ranges: the log's index has most of them, of the others the messages are read, and only
+// the tags told. What can't be read is left out: nobody will ask for it again. It waits for the disk.
+func (q *Queue) scanPlaces(ranges []store.Range, each func(i store.Info)) error {
 	if len(ranges) == 0 {
 		return nil
 	}
@@ -383,7 +414,7 @@ func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) 
 		if i.Tag == UnknownTag {
 			unknown = append(unknown, store.Range{First: i.Seq, Last: i.Seq})
 		} else {
-			each(i.Seq, i.Tag)
+			each(i)
 		}
 		return true
 	})
@@ -395,7 +426,7 @@ func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) 
 		}
 		for _, m := range w.Messages {
 			if body := amqp.Message(m.Body); body.Whole() {
-				each(m.Seq, q.tagger(body, &Origin{}))
+				each(store.Info{Seq: m.Seq, Tag: q.tagger(body, &Origin{})})
 			}
 		}
 		read := len(from(slices.Clone(wanted), w.Next))
