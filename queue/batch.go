@@ -61,7 +61,11 @@ func (b *Batch) Len() int { return len(b.messages) }
 // free gives the batch back; it must keep no message alive.
 func (b *Batch) free() {
 	clear(b.messages)
-	clear(b.refused)
-	*b = Batch{messages: b.messages[:0], tags: b.tags[:0], refused: b.refused[:0]}
+	b.messages, b.tags = b.messages[:0], b.tags[:0]
+	if len(b.refused) > 0 {
+		clear(b.refused)
+		b.refused = b.refused[:0]
+	}
+	b.Unrefusable, b.bytes, b.first, b.next = false, 0, 0, nil
 	batches.Put(b)
 }
