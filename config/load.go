@@ -116,14 +116,28 @@ func (l *Loaded) Print(w io.Writer) error {
 		if origin == "" {
 			origin = "default"
 		}
-		value := presentable(a)
-		if strings.Contains(value, "#") {
-			value = "'" + value + "'" // or the hash would begin a comment
-		}
-		fmt.Fprintf(&b, "%-40s # %s\n", a.key+" = "+value, origin)
+		fmt.Fprintf(&b, "%-40s # %s\n", written(a), origin)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Lines are all settings in the form of the file. Passwords are left out.
+func (c Config) Lines() string {
+	var b strings.Builder
+	for _, a := range lines(c) {
+		b.WriteString(written(a) + "\n")
+	}
+	return b.String()
+}
+
+// written is a setting as a line of the file.
+func written(a assignment) string {
+	value := presentable(a)
+	if strings.Contains(value, "#") {
+		value = "'" + value + "'" // or the hash would begin a comment
+	}
+	return a.key + " = " + value
 }
 
 // presentable is a setting's value without the password that it is, or that stands in it.

@@ -113,6 +113,14 @@ func TestPrintedLoadsAgain(t *testing.T) {
 		if err := l.Print(&out); err != nil {
 			rt.Fatal(err)
 		}
+		for line := range strings.Lines(l.Lines()) {
+			if !strings.Contains(out.String(), strings.TrimSpace(line)) {
+				rt.Fatalf("%q is in force and not printed:\n%s", line, &out)
+			}
+		}
+		if shown, printed := strings.Count(l.Lines(), "\n"), strings.Count(out.String(), "\n"); shown != printed {
+			rt.Fatalf("%d lines are in force, %d are printed", shown, printed)
+		}
 		file := filepath.Join(dir, "printed.conf")
 		if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
 			rt.Fatal(err)

@@ -95,6 +95,17 @@ func (a *API) diskFreeLimit() uint64 {
 	return 0
 }
 
+// collected are RabbitMQ's queues of statistics to be thrown away, for agents that read them. There are none here.
+func collected() object {
+	var o object
+	for _, name := range []string{
+		"connection_closed", "channel_closed", "consumer_deleted", "exchange_deleted", "queue_deleted", "vhost_deleted", "node_node_deleted", "channel_consumer_deleted",
+	} {
+		o.add(name, 0)
+	}
+	return o
+}
+
 // node shows this node.
 func (c *call) node() (object, error) {
 	w, err := windowsOf(c)
@@ -115,7 +126,7 @@ func (c *call) node() (object, error) {
 		{"enabled_plugins", []string{"rabbitmq_management", "rabbitmq_prometheus"}},
 		{"applications", []object{{{"name", "leveret"}, {"description", "AMQP 0-9-1 broker"}, {"version", a.options.Version}}}},
 		{"auth_mechanisms", a.mechanisms()}, {"exchange_types", exchangeTypes()}, {"config_files", files}, {"log_files", files}, {"db_dir", db},
-		{"ra_open_file_metrics", object{{"ra_log_wal", 0}, {"ra_log_segment_writer", 0}}}, {"metrics_gc_queue_length", object{}},
+		{"ra_open_file_metrics", object{{"ra_log_wal", 0}, {"ra_log_segment_writer", 0}}}, {"metrics_gc_queue_length", collected()},
 	}
 	o = resourceCounters.addTo(o, a.nodeResources(), a.rates.past(resourcesKey{}, w.node), 0, w.node)
 	o = silentCounters.addTo(o, make([]uint64, len(silentCounters)), history{}, 0, w.node)

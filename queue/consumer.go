@@ -43,10 +43,11 @@ type Consumer struct {
 	class      *class
 	unacked    int
 	tries      tries
-	effective  int32                   // prefetch that the settings leave of it; read by anyone
-	asked      int                     // prefetch that the client asked for
-	lanes      [groupLanes / 64]uint64 // a bit for each lane of groups that it holds, and some more
-	stalled    bool                    // the receiver refused a message and has not resumed yet
+	effective  int32     // prefetch that the settings leave of it; read by anyone
+	asked      int       // prefetch that the client asked for
+	groups     groupList // those with ready messages of which it holds others
+	nextHolder *Consumer
+	stalled    bool // the receiver refused a message and has not resumed yet
 	registered bool
 	linked     bool // stands in its priority class's rotation
 	next, prev *Consumer
@@ -89,7 +90,14 @@ func (r resume) run(q *Queue) {
 
 // look makes a queue with groups look again for what may go: a consumer has room, or, if it is nil, any have, have come or have gone.
 func (q *Queue) look(c *Consumer) {
-	if q.groups != nil {
+	switch {
+	case q.groups == nil:
+	case c != nil:
 		q.groups.look(c)
+	default:
+		q.groups.waiting = false
+		for _, c := range q.consumers.all {
+			q.groups.look(c)
+		}
 	}
 }

@@ -106,13 +106,13 @@ func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.ready() > 0 || q.groups != nil {
+	if q.ready() > 0 {
 		return 0
 	}
 	var held Outbox
 	passed := 0
 	for passed < len(b.messages) && q.budget > 0 {
-		c := q.consumers.next()
+		c, run := q.taker(b, passed)
 		if c == nil {
 			break
 		}
@@ -123,7 +123,7 @@ func (q *Queue) pass(b *Batch) int {
 			held = c.Outbox
 			q.lock(held)
 		}
-		passed += q.passTo(c, b, passed, min(q.consumers.turn(c), q.budget, len(b.messages)-passed))
+		passed += q.passTo(c, b, passed, min(run, q.budget, len(b.messages)-passed))
 	}
 	if held != nil {
 		held.Unlock()
@@ -133,6 +133,17 @@ func (q *Queue) pass(b *Batch) int {
 		q.noteLast(b.messages[passed-1].message, false)
 	}
 	return passed
+}
+
+// taker is the consumer that a message which just came in goes to, nil if it has to wait, and how many of those behind it may go there too.
+func (q *Queue) taker(b *Batch, i int) (c *Consumer, run int) {
+	if q.groups != nil {
+		return q.groups.passTo(q, b.tag(i)), 1
+	}
+	if c = q.consumers.next(); c == nil {
+		return nil, 0
+	}
+	return c, q.consumers.turn(c)
 }
 
 // passTo delivers a run of messages, from one on, to a consumer, and returns how many that took. What is the same for all of them is done
@@ -153,6 +164,9 @@ func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
 			q.mark(m.message)
 			q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: b.tag(i)}, false)
 			held += len(m.message)
+		}
+		if q.groups != nil && !c.NoAck {
+			q.groups.hold(b.tag(i), c)
 		}
 	}
 	n := i - from

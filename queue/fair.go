@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"container/heap"
-
-	"leveret/store"
-)
+import "leveret/store"
 
 // fairLeast is what serving a message costs its key at least, in bytes: small ones count by their number, large ones by their size.
 const fairLeast = 1 << 10
@@ -12,12 +8,14 @@ const fairLeast = 1 << 10
 // fair is the order of a queue that is fair to the keys of its messages: a lane a key, and the key that has got least is served next. A key that
 // was away does not get what it missed, nor is it forgiven what it got ahead of the others.
 type fair struct {
-	lanes map[uint32]*fairLane
-	heap  fairHeap // of those that have messages
-	owing fairHeap // of those that have none, and have got more than the key served last: they keep that in case they come again
-	clock uint64   // what the key served last had got before
-	came  uint64   // lanes that there were, ever
-	gone  Set      // messages that were forgotten, and stand in their lanes until they come to the front
+	lanes tagTable[fairLane]
+	last  *fairLane   // that is likely to be asked for next
+	spare []*fairLane // to use again
+	heap  fairHeap    // of those that have messages
+	owing fairHeap    // of those that have none, and have got more than the key served last: they keep that in case they come again
+	clock uint64      // what the key served last had got before
+	came  uint64      // lanes that there were, ever
+	gone  Set         // messages that were forgotten, and stand in their lanes until they come to the front
 }
 
 // fairLane is the messages of one key.
@@ -27,58 +25,62 @@ type fairLane struct {
 	got  uint64 // bytes served, counted from where the others stood when the key came
 	came uint64 // of two keys that got as much, the one is next that came first: or one whose only message comes back would be next for ever
 	at   int    // in its heap
+	seen uint64 // each is here
 }
 
-func newFair() *fair { return &fair{lanes: make(map[uint32]*fairLane)} }
+func newFair() *fair { return new(fair) }
 
-type fairHeap []*fairLane
+// fairRead is about how many messages are read from disk before it is the first lane's turn again.
+const fairRead = 256
 
-func (h fairHeap) Len() int { return len(h) }
-func (h fairHeap) Less(i, j int) bool {
-	return h[i].got < h[j].got || h[i].got == h[j].got && h[i].came < h[j].came
-}
-func (h fairHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].at, h[j].at = i, j
-}
-func (h *fairHeap) Push(x any) {
-	l := x.(*fairLane)
-	l.at = len(*h)
-	*h = append(*h, l)
-}
-func (h *fairHeap) Pop() any {
-	last := len(*h) - 1
-	l := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return l
-}
+// fairSpare is how many lanes are kept to be used again: in a short queue keys come and go.
+const fairSpare = 256
 
 func (o *fair) add(n uint64, tag uint32) {
 	if o.gone.Len() > 0 && o.gone.Remove(n) { // it is back, perhaps with another tag
 		o.removeAnywhere(n)
 	}
-	l := o.lanes[tag]
+	l := o.find(tag)
 	switch {
 	case l == nil:
-		l = &fairLane{tag: tag, got: o.clock}
-		o.lanes[tag] = l
+		l = o.make(tag)
 	case l.Len() > 0:
 		l.Add(n)
 		return
 	default:
-		heap.Remove(&o.owing, l.at)
+		o.owing.remove(l)
 	}
 	o.came++
 	l.came = o.came
 	l.Add(n)
-	heap.Push(&o.heap, l)
+	o.heap.push(l)
+}
+
+// find returns the lane of a tag, nil if there is none.
+func (o *fair) find(tag uint32) *fairLane {
+	if l := o.last; l != nil && l.tag == tag {
+		return l
+	}
+	return o.lanes.find(tag)
+}
+
+// make makes a lane for a tag that has none.
+func (o *fair) make(tag uint32) *fairLane {
+	var l *fairLane
+	if last := len(o.spare) - 1; last >= 0 {
+		l, o.spare = o.spare[last], o.spare[:last]
+	} else {
+		l = new(fairLane)
+	}
+	l.tag, l.got = tag, o.clock
+	o.lanes.put(tag, l)
+	return l
 }
 
 func (o *fair) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *fair) remove(n uint64, tag uint32) {
-	if l := o.lanes[tag]; l == nil || !o.removeFrom(l, n) {
+	if l := o.find(tag); l == nil || !o.removeFrom(l, n) {
 		o.removeAnywhere(n)
 	}
 	o.clean()
@@ -86,24 +88,20 @@ func (o *fair) remove(n uint64, tag uint32) {
 
 // removeAnywhere looks for a message in all lanes.
 func (o *fair) removeAnywhere(n uint64) {
-	for _, l := range o.lanes {
-		if o.removeFrom(l, n) {
-			return
-		}
-	}
+	o.lanes.each(func(l *fairLane) bool { return !o.removeFrom(l, n) })
 }
 
 // clean takes what is forgotten off the front of the lane that is served next.
 func (o *fair) clean() {
-	for o.gone.Len() > 0 && len(o.heap) > 0 && o.gone.Remove(o.heap[0].First()) {
-		o.removeFrom(o.heap[0], o.heap[0].First())
+	for o.gone.Len() > 0 && len(o.heap) > 0 && o.gone.Remove(o.heap[0].lane.First()) {
+		o.removeFrom(o.heap[0].lane, o.heap[0].lane.First())
 	}
 }
 
 func (o *fair) removeFrom(l *fairLane, n uint64) (found bool) {
 	if found = l.Remove(n); found && l.Len() == 0 {
-		heap.Remove(&o.heap, l.at)
-		heap.Push(&o.owing, l)
+		o.heap.remove(l)
+		o.owing.push(l)
 		o.forgive()
 	}
 	return found
@@ -112,7 +110,20 @@ func (o *fair) removeFrom(l *fairLane, n uint64) (found bool) {
 // forgive forgets the keys without messages that the others have caught up with; all of them when nobody waits.
 func (o *fair) forgive() {
 	for len(o.owing) > 0 && (o.owing[0].got <= o.clock || len(o.heap) == 0) {
-		delete(o.lanes, heap.Pop(&o.owing).(*fairLane).tag)
+		l := o.owing[0].lane
+		o.owing.remove(l)
+		o.drop(l)
+	}
+}
+
+// drop forgets a lane without messages.
+func (o *fair) drop(l *fairLane) {
+	o.lanes.remove(l.tag)
+	if o.last == l {
+		o.last = nil
+	}
+	if len(o.spare) < fairSpare {
+		o.spare = append(o.spare, l)
 	}
 }
 
@@ -120,43 +131,49 @@ func (o *fair) first() (n uint64, ok bool) {
 	if len(o.heap) == 0 {
 		return 0, false
 	}
-	return o.heap[0].First(), true
+	return o.heap[0].lane.First(), true
 }
 
 func (o *fair) served(_ uint64, tag uint32, size int) {
-	if l := o.lanes[tag]; l != nil && l.Len() > 0 {
+	if l := o.find(tag); l != nil && l.Len() > 0 {
+		o.last = l // it is removed from next
 		o.clock = max(o.clock, l.got)
 		l.got += uint64(max(size, fairLeast))
-		heap.Fix(&o.heap, l.at)
+		o.heap.fix(l)
 		o.forgive()
 		o.clean()
 	}
 }
 
 func (o *fair) heads(each func(n uint64) bool) {
-	for _, l := range o.heap {
-		if n := l.First(); !o.gone.Has(n) && !each(n) {
+	for _, at := range o.heap {
+		if n := at.lane.First(); !o.gone.Has(n) && !each(n) {
 			return
 		}
 	}
 }
 
+// each calls each for some messages of every lane in turn, as they are served if they are of a size.
 func (o *fair) each(each func(store.Range) bool) {
-	more := true
-	visit := func(r store.Range) bool {
-		more = each(r)
-		return more
+	for i := range o.heap {
+		o.heap[i].lane.seen = 0
 	}
-	for i := 0; more && i < len(o.heap); i++ {
-		o.heap[i].Each(0, func(r store.Range) bool {
-			if o.gone.Len() == 0 {
-				return visit(r)
+	few := max(1, fairRead/max(1, len(o.heap)))
+	for more := true; more; {
+		more = false
+		for i := range o.heap {
+			l := o.heap[i].lane
+			for range few {
+				n, ok := l.From(l.seen)
+				if !ok {
+					break
+				}
+				l.seen, more = n+1, true
+				if !o.gone.Has(n) && !each(store.Range{First: n, Last: n}) {
+					return
+				}
 			}
-			for n := r.First; more && n <= r.Last; n++ {
-				more = o.gone.Has(n) || visit(store.Range{First: n, Last: n})
-			}
-			return more
-		})
+		}
 	}
 }
 
@@ -167,11 +184,11 @@ func (o *fair) forget(n uint64) {
 
 func (o *fair) filter(keep func(n uint64) bool) {
 	o.heap, o.owing = o.heap[:0], o.owing[:0]
-	for tag, l := range o.lanes {
+	for _, l := range o.lanes.values() {
 		if l.filter(func(n uint64) bool { return keep(n) && !o.gone.Has(n) }); l.Len() == 0 {
-			delete(o.lanes, tag)
+			o.drop(l)
 		} else {
-			heap.Push(&o.heap, l)
+			o.heap.push(l)
 		}
 	}
 	o.gone.Clear()

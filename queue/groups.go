@@ -9,128 +9,225 @@ import (
 
 const (
 	groupLanes = 256
-	// groupLook is how many messages of a lane the queue looks past, whose groups are with other consumers.
+	// groupAhead is how many messages of each lane the queue sorts into their groups before it is their turn.
+	groupAhead = 8
+	// groupPast is how many more it sorts each time that it finds all of these with consumers.
+	groupPast = 1
+	// groupLook is how many messages of a lane the queue sorts at most, if their groups are with consumers that have no room.
 	groupLook = 1000
 	// groupRead is how many messages of a lane in a row are read from disk before it is another lane's turn.
 	groupRead = 32
 	// groupWindow is how many times as long as usual the head of such a queue may be in memory.
 	groupWindow = 8
+	// groupsIdle is how many groups that have no messages are remembered: those of a queue that is kept busy come again in a moment.
+	groupsIdle = 1024
 )
 
 // groups is the order of a queue whose messages belong to groups: those of one group go to one consumer at a time, in their order. The group
 // is the consumer's as long as it holds one of its messages, and anybody's after. Messages of no group are free.
+//
+// A long queue does not know the group of each message, but only its lane, of which there are few. The first messages of each lane are sorted into
+// their groups ahead of need. Groups whose messages may go stand in rings: those that nobody holds in one, those that a consumer holds in one of that
+// consumer. So what goes next is found at once, however many groups wait for somebody who has no room.
 type groups struct {
-	lanes   [groupLanes]groupLane   // by the groups' tags
-	filled  [groupLanes / 64]uint64 // a bit for each lane that has messages
-	turn    int                     // lane that is looked at next
-	held    map[uint32]groupHold
-	waiting bool // nothing can go before something else happens
-	unread  bool // a message that is to be looked at is on disk
+	lanes    [groupLanes]groupLane   // by the groups' tags
+	filled   [groupLanes / 64]uint64 // a bit for each lane that has messages
+	unsorted [groupLanes / 64]uint64 // and for each that has some which are not sorted
+	all      tagTable[group]         // those that are held or have sorted messages, and the idle ones
+	free     groupList               // that have sorted messages, and that nobody holds
+	absent   groupList               // whose first message is to be read from disk
+	idle     groupList               // that have no sorted messages, and that nobody holds
+	holders  holders
+	chosen   *group // that is likely to be asked for next
+	turn     uint8  // lane that is sorted next
+	low      uint64 // no message has a lower number, and
+	lowLane  int    // the one that has it is in this lane, if it is there still
+	waiting  bool   // nothing can go before something else happens
+	unread   bool   // a message that is to be sorted is on disk
 }
 
-// groupLane is a lane whose first messages need not be looked at again and again: their groups are with consumers that have no room. Of a lane with
-// messages of one group only, as a hot one is apt to be, no message needs to be looked at.
+// groupLane is the messages of some groups.
 type groupLane struct {
 	lane
-	from   uint64 // none below can go
-	passed int    // how many these are
-	main   uint32 // a group
-	others int    // messages that came in of other groups
-	mixed  bool   // that is not known
+	from   uint64 // those below are sorted
+	sorted int    // how many these are
+	open   int    // of these, those of groups that nobody holds
 }
 
-// again has all messages of the lane looked at again.
-func (l *groupLane) again() { l.from, l.passed = 0, 0 }
-
-// first is the first message of the lane that may go.
-func (l *groupLane) first() (n uint64, ok bool) {
-	if l.from == 0 && l.Len() > 0 {
-		return l.First(), true
-	}
-	return l.From(l.from)
-}
-
-// groupHold is a group that a consumer holds messages of.
-type groupHold struct {
-	consumer *Consumer // nil: they were got
-	count    int
-}
-
-func newGroups() *groups {
-	return &groups{held: make(map[uint32]groupHold)}
-}
+func newGroups() *groups { return new(groups) }
 
 func (o *groups) add(n uint64, tag uint32) {
-	i := tag % groupLanes
-	l := &o.lanes[i]
-	if l.Len() == 0 {
-		l.main, l.others, l.mixed = tag, 0, false
-	} else if tag != l.main {
-		l.others++
-	}
+	l := &o.lanes[tag%groupLanes]
 	l.Add(n)
-	o.filled[i/64] |= 1 << (i % 64)
-	if n < l.from {
-		l.again()
+	o.low = min(o.low, n)
+	if n < l.from || l.sorted+1 == l.Len() && l.sorted < groupAhead {
+		o.assign(n, tag)
 	}
+	o.mark(tag % groupLanes)
 	o.waiting = false
 }
 
 func (o *groups) back(n uint64, tag uint32) { o.add(n, tag) }
 
-func (o *groups) remove(n uint64, tag uint32) {
-	l := &o.lanes[tag%groupLanes]
-	if !o.removeFrom(int(tag%groupLanes), n) {
-		o.forget(n)
-	} else if tag != l.main {
-		l.others--
+// mark notes what a lane has.
+func (o *groups) mark(i uint32) {
+	l, bit := &o.lanes[i], uint64(1)<<(i%64)
+	if o.filled[i/64] &^= bit; l.Len() > 0 {
+		o.filled[i/64] |= bit
+	}
+	if o.unsorted[i/64] &^= bit; l.Len() > l.sorted {
+		o.unsorted[i/64] |= bit
 	}
 }
 
-func (o *groups) removeFrom(i int, n uint64) (found bool) {
-	l := &o.lanes[i]
-	if found = l.Remove(n); !found {
+// find returns the group with a tag, nil if it is not known.
+func (o *groups) find(tag uint32) *group {
+	if g := o.chosen; g != nil && g.tag == tag {
+		return g
+	}
+	return o.all.find(tag)
+}
+
+// group returns the group with a tag, made if need be.
+func (o *groups) group(tag uint32) *group {
+	g := o.find(tag)
+	if g == nil {
+		if g = o.idle.front; o.idle.count >= groupsIdle { // take the place of the one that has been idle for longest
+			o.idle.remove(g)
+			o.all.remove(g.tag)
+			g.tag = tag
+		} else {
+			g = &group{tag: tag}
+		}
+		o.all.put(tag, g)
+	}
+	o.chosen = g
+	return g
+}
+
+// assign sorts a message of a lane into its group.
+func (o *groups) assign(n uint64, tag uint32) {
+	g, l := o.group(tag), &o.lanes[tag%groupLanes]
+	g.ready.add(n)
+	g.absent = g.absent && g.ready.first() != n
+	l.from = max(l.from, n+1)
+	l.sorted++
+	if g.held == 0 {
+		l.open++
+	}
+	o.place(g)
+}
+
+// unassign takes a message out of the group that it was sorted into; false: it is not there.
+func (o *groups) unassign(n uint64, g *group) bool {
+	if !g.ready.remove(n) {
 		return false
 	}
-	if n < l.from {
-		l.passed--
+	l := &o.lanes[g.tag%groupLanes]
+	l.sorted--
+	if g.held == 0 {
+		l.open--
 	}
-	o.emptied(i)
+	g.absent = false
+	o.place(g)
 	return true
 }
 
-// emptied notes that a lane may have no messages any more.
-func (o *groups) emptied(i int) {
-	if l := &o.lanes[i]; l.Len() == 0 {
-		l.again()
-		o.filled[i/64] &^= 1 << (i % 64)
+// place moves a group to the list that it belongs to.
+func (o *groups) place(g *group) {
+	var l *groupList
+	switch {
+	case g.ready.len() == 0 && g.held == 0:
+		l = &o.idle
+	case g.ready.len() == 0:
+	case g.absent:
+		l = &o.absent
+	case g.held == 0:
+		l = &o.free
+	case g.holder != nil:
+		l = &g.holder.groups
+		o.holders.push(g.holder)
+	}
+	if l == g.list {
+		return
+	}
+	if g.list != nil {
+		g.list.remove(g)
+	}
+	if l != nil {
+		l.push(g)
+	}
+	if l == &o.idle {
+		o.rest(g)
 	}
 }
 
-// served ends the lane's turn.
-func (o *groups) served(uint64, uint32, int) { o.turn = (o.turn + 1) % groupLanes }
+// rest bounds what is remembered of groups that are idle, one of which has just become so.
+func (o *groups) rest(g *group) {
+	if cap(g.ready.list) > groupAhead {
+		g.ready = numbers{}
+	}
+	if o.idle.count > 2*groupsIdle {
+		oldest := o.idle.front
+		o.idle.remove(oldest)
+		o.all.remove(oldest.tag)
+		if o.chosen == oldest {
+			o.chosen = nil
+		}
+	}
+}
+
+func (o *groups) remove(n uint64, tag uint32) {
+	i := tag % groupLanes
+	l := &o.lanes[i]
+	if !l.Remove(n) {
+		o.forget(n)
+		return
+	}
+	if n < l.from {
+		if g := o.find(tag); g == nil || !o.unassign(n, g) {
+			o.unassignAnywhere(n)
+		}
+	}
+	o.mark(i)
+}
+
+// unassignAnywhere looks for a sorted message in all groups.
+func (o *groups) unassignAnywhere(n uint64) {
+	o.all.each(func(g *group) bool { return !o.unassign(n, g) })
+}
+
+// served ends the turn of a group, and of the consumer that holds it.
+func (o *groups) served(_ uint64, tag uint32, _ int) {
+	g := o.find(tag)
+	if g == nil || g.list == nil || g.list.front != g {
+		return
+	}
+	g.list.front = g.next
+	if c := o.holders.front(); c != nil && g.list == &c.groups {
+		o.holders.rotate()
+	}
+}
 
 // first is the oldest message of all.
 func (o *groups) first() (n uint64, ok bool) {
+	if n = o.lanes[o.lowLane].First(); n == o.low && n != math.MaxUint64 {
+		return n, true
+	}
 	n = math.MaxUint64
-	o.eachLane(0, func(_ int, l *groupLane) bool {
-		n = min(n, l.First())
-		return true
+	o.eachLane(func(i int, l *groupLane) bool {
+		if first := l.First(); first < n {
+			n, o.lowLane = first, i
+		}
+		return n != o.low
 	})
+	o.low = n
 	return n, n != math.MaxUint64
 }
 
-// eachLane calls each for the lanes that have messages, from one on and round, until it returns false.
-func (o *groups) eachLane(from int, each func(i int, l *groupLane) bool) {
-	for step := range len(o.filled) + 1 {
-		w := (from/64 + step) % len(o.filled)
-		word := o.filled[w]
-		switch step {
-		case 0:
-			word &= math.MaxUint64 << (from % 64)
-		case len(o.filled):
-			word &= 1<<(from%64) - 1
-		}
+// eachLane calls each for the lanes that have messages until it returns false.
+func (o *groups) eachLane(each func(i int, l *groupLane) bool) {
+	for w, word := range o.filled {
 		for ; word != 0; word &= word - 1 {
 			if i := w*64 + bits.TrailingZeros64(word); !each(i, &o.lanes[i]) {
 				return
@@ -139,19 +236,24 @@ func (o *groups) eachLane(from int, each func(i int, l *groupLane) bool) {
 	}
 }
 
+// heads are the oldest messages of the lanes, and of the groups that wait for the disk.
 func (o *groups) heads(each func(n uint64) bool) {
-	o.eachLane(0, func(_ int, l *groupLane) bool {
-		n, ok := l.first()
-		return !ok || each(n)
-	})
+	g := o.absent.front
+	for range o.absent.count {
+		if !each(g.ready.first()) {
+			return
+		}
+		g = g.next
+	}
+	o.eachLane(func(_ int, l *groupLane) bool { return each(l.First()) })
 }
 
-// each calls each for the messages that the queue looks at: some of each lane in turn.
+// each calls each for the messages that are sorted next: some of each lane in turn.
 func (o *groups) each(each func(store.Range) bool) {
 	var from [groupLanes]uint64
 	more := true
 	for looked := 0; looked < groupLook && more; looked += groupRead {
-		o.eachLane(0, func(i int, l *groupLane) bool {
+		o.eachLane(func(i int, l *groupLane) bool {
 			from[i] = max(from[i], l.from)
 			for range groupRead {
 				n, ok := l.From(from[i])
@@ -170,10 +272,15 @@ func (o *groups) each(each func(store.Range) bool) {
 
 func (o *groups) forget(n uint64) {
 	for i := range o.lanes {
-		if o.removeFrom(i, n) {
-			o.lanes[i].mixed = true
-			return
+		l := &o.lanes[i]
+		if !l.Remove(n) {
+			continue
 		}
+		if n < l.from {
+			o.unassignAnywhere(n)
+		}
+		o.mark(uint32(i))
+		return
 	}
 }
 
@@ -181,119 +288,12 @@ func (o *groups) filter(keep func(n uint64) bool) {
 	for i := range o.lanes {
 		l := &o.lanes[i]
 		l.filter(keep)
-		l.again()
-		l.mixed = true
-		o.emptied(i)
+		l.from, l.sorted, l.open = 0, 0, 0
+		o.mark(uint32(i))
 	}
-}
-
-// choose finds a message that may go, and the consumer that it goes to; c is nil for a get. The lanes have their turns.
-func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok bool) {
-	o.unread = false
-	if get || q.consumers.ready > 0 {
-		o.eachLane(o.turn, func(i int, l *groupLane) bool {
-			if n, e, c, ok = o.chooseFrom(q, l, get); ok {
-				o.turn = i
-			}
-			return !ok
-		})
+	for _, g := range o.all.values() { // they are sorted again when it is their turn
+		g.ready, g.absent = numbers{}, false
+		o.place(g)
 	}
-	if o.waiting = !ok; ok { // there may be more
-		return n, e, c, true
-	}
-	return 0, nil, nil, false
-}
-
-// chooseFrom is choose for one lane.
-func (o *groups) chooseFrom(q *Queue, l *groupLane, get bool) (uint64, *entry, *Consumer, bool) {
-	if l.passed >= groupLook || o.locked(l, get) {
-		return 0, nil, nil, false
-	}
-	looked := l.passed
-	for n, ok := l.first(); ok && looked < groupLook; n, ok = l.From(n + 1) {
-		e := q.window.At(n)
-		if e == nil {
-			o.unread = true
-			break // it is on its way from the disk
-		}
-		h := o.held[e.tag]
-		switch {
-		case h.count == 0 && get:
-			return n, e, nil, true
-		case h.count == 0:
-			c := q.consumers.next()
-			return n, e, c, c != nil
-		case !get && h.consumer != nil && h.consumer.linked:
-			return n, e, h.consumer, true
-		}
-		if looked++; !get {
-			l.from, l.passed = n+1, looked
-		}
-	}
-	return 0, nil, nil, false
-}
-
-// locked reports whether a lane has messages of one group only, and none of them may go.
-func (o *groups) locked(l *groupLane, get bool) bool {
-	if l.others > 0 || l.mixed {
-		return false
-	}
-	h := o.held[l.main]
-	if h.count == 0 || !get && h.consumer != nil && h.consumer.linked {
-		return false
-	}
-	if !get {
-		l.from, l.passed = math.MaxUint64, groupLook
-	}
-	return true
-}
-
-// hold notes that a consumer, nil for a get, has a message of a group.
-func (o *groups) hold(tag uint32, c *Consumer) {
-	if tag == 0 {
-		return
-	}
-	h := o.held[tag]
-	if h.count == 0 {
-		h.consumer = c
-	}
-	h.count++
-	o.held[tag] = h
-	if c != nil {
-		i := tag % groupLanes
-		c.lanes[i/64] |= 1 << (i % 64)
-	}
-}
-
-// release notes that a message of a group was settled.
-func (o *groups) release(tag uint32) {
-	o.waiting = false
-	h := o.held[tag]
-	if h.count > 1 {
-		h.count--
-		o.held[tag] = h
-	} else if h.count == 1 {
-		delete(o.held, tag)
-		o.lanes[tag%groupLanes].again()
-	}
-}
-
-// look has the queue look again for what may go, since a consumer has room again: at the lanes of the groups that it holds. A nil consumer stands for
-// any.
-func (o *groups) look(c *Consumer) {
-	o.waiting = false
-	if c == nil {
-		for i := range o.lanes {
-			o.lanes[i].again()
-		}
-		return
-	}
-	for w, word := range c.lanes {
-		for ; word != 0; word &= word - 1 {
-			o.lanes[w*64+bits.TrailingZeros64(word)].again()
-		}
-	}
-	if c.unacked == 0 {
-		c.lanes = [len(c.lanes)]uint64{}
-	}
+	o.low = 0
 }

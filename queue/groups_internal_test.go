@@ -1,7 +1,10 @@
 package queue
 
 import (
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"leveret/amqp"
 )
@@ -26,33 +29,32 @@ func groupQueue(groups, messages int) *Queue {
 	return q
 }
 
-// Messages whose groups are with consumers that have no room are looked at once, not each time that anything happens.
-func TestLockedGroupsAreLookedAtOnce(t *testing.T) {
-	const many, each = 512, 300 // two groups a lane
+// sortedNow has a queue choose until nothing may go, and returns how many messages are sorted.
+func sortedNow(q *Queue) (sorted int) {
+	q.groups.choose(q, false)
+	for i := range q.groups.lanes {
+		sorted += q.groups.lanes[i].sorted
+	}
+	return sorted
+}
+
+// The queue looks past so many messages of a lane whose groups are with consumers that have no room, each once, and past those of each lane.
+func TestLockedGroupsAreSortedOnce(t *testing.T) {
+	const many, each = 512, 600 // two groups a lane
 	q := groupQueue(many, each)
 	busy, idle := &Consumer{queue: q}, &Consumer{queue: q}
 	for tag := range uint32(many) {
 		q.groups.hold(tag+1, busy)
 	}
 	q.consumers.add(idle) // it has room, but every group is with the other one
-	if _, _, _, ok := q.groups.choose(q, false); ok {
-		t.Fatal("a message goes that may not")
-	}
-	for i := range q.groups.lanes {
-		if l := &q.groups.lanes[i]; l.passed != 2*each {
-			t.Fatalf("lane %d: %d messages were passed, want %d", i, l.passed, 2*each)
-		}
+	if got := sortedNow(q); got != groupLanes*groupLook || !q.groups.waiting {
+		t.Fatalf("%d messages were sorted, want %d; waiting: %v", got, groupLanes*groupLook, q.groups.waiting)
 	}
 
 	q.groups.release(18) // the one group that it held a message of
 	n, e, c, ok := q.groups.choose(q, false)
 	if !ok || c != idle || e.tag != 18 || n != 18 {
 		t.Errorf("message %d of group %d goes to %p, %v", n, e.tag, c, ok)
-	}
-	for i := range q.groups.lanes {
-		if l := &q.groups.lanes[i]; (l.passed == 0) != (i == 18) {
-			t.Errorf("lane %d: %d messages were passed", i, l.passed)
-		}
 	}
 
 	idle.Prefetch, idle.unacked = 1, 1
@@ -66,48 +68,142 @@ func TestLockedGroupsAreLookedAtOnce(t *testing.T) {
 	}
 }
 
-// Of a lane with one group, which is with a consumer that has no room, no message is looked at, and then those that are there when it is free.
-func TestLaneOfOneGroup(t *testing.T) {
-	q := groupQueue(1, 100)
-	c := &Consumer{queue: q}
-	q.consumers.add(c)
+// What stands behind the messages of a group that is with a consumer is found, though there is always something else to serve.
+func TestHotGroupHidesNobody(t *testing.T) {
+	q := groupQueue(1, 500) // of group 1
+	put := func(n uint64, tag uint32) {
+		q.window.Put(n, entry{tag: tag}, true)
+		q.groups.add(n, tag)
+	}
+	put(501, 257) // in the same lane
 	q.groups.hold(1, new(Consumer))
-	l := &q.groups.lanes[1]
-	if _, _, _, ok := q.groups.choose(q, false); ok || l.passed != groupLook {
-		t.Errorf("a message goes: %v, %d were passed", ok, l.passed)
+	q.consumers.add(&Consumer{queue: q})
+	for n := uint64(502); ; n++ {
+		if n == 1_000_000 {
+			t.Fatal("the other group of the lane is never served")
+		}
+		put(n, 2)
+		got, e, _, ok := q.groups.choose(q, false)
+		if !ok || e.tag == 1 {
+			t.Fatalf("message %d goes, %v", got, ok)
+		}
+		if e.tag == 257 {
+			return
+		}
+		q.groups.served(got, e.tag, 1)
+		q.groups.remove(got, e.tag)
 	}
-	q.groups.add(101, 257) // another group's, in the same lane
-	q.window.Put(101, entry{tag: 257}, true)
-	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 101 {
-		t.Errorf("message %d of the other group goes, %v", n, ok)
+}
+
+// A message that came back before those that are sorted goes first, and one that was sorted goes by the tag that it had then.
+func TestGroupsKeepTheirOrder(t *testing.T) {
+	q := groupQueue(1, groupAhead)
+	q.consumers.add(&Consumer{queue: q})
+	q.groups.remove(1, 1)
+	q.groups.remove(2, 1)
+	q.groups.back(2, 1)
+	q.groups.back(1, 1)
+	q.window.At(1).tag = 0
+	if n, e, _, ok := q.groups.choose(q, false); !ok || n != 1 || e.tag != 1 {
+		t.Errorf("message %d of group %d goes, %v", n, e.tag, ok)
 	}
-	q.groups.remove(101, 257)
-	q.groups.forget(50) // nobody knows of which group it was
-	if _, _, _, ok := q.groups.choose(q, false); ok || l.passed != 99 || !l.mixed {
-		t.Errorf("a message goes: %v, %d were passed", ok, l.passed)
+	q.groups.forget(1) // nobody knows of which group it was
+	q.groups.remove(3, 77)
+	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 2 {
+		t.Errorf("message %d goes, %v", n, ok)
 	}
-	q.groups.release(1)
+	if g := q.groups.find(1); g.ready.len() != groupAhead-2 || q.groups.lanes[1].sorted != groupAhead-2 || q.groups.lanes[1].open != groupAhead-2 {
+		t.Errorf("%d messages of the group are ready, %+v", g.ready.len(), q.groups.lanes[1])
+	}
+}
+
+// A group whose first message is on disk waits until it is read, and others go.
+func TestGroupWaitsForTheDisk(t *testing.T) {
+	q := groupQueue(2, 2)
+	q.consumers.add(&Consumer{queue: q})
+	first := *q.window.At(1)
+	q.window.Remove(1)
+	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 2 || !q.groups.unread || !q.groups.missing() {
+		t.Errorf("message %d goes, %v; unread: %v", n, ok, q.groups.unread)
+	}
+	var heads []uint64
+	q.groups.heads(func(n uint64) bool {
+		heads = append(heads, n)
+		return len(heads) < 2
+	})
+	if len(heads) != 2 || heads[0] != 1 {
+		t.Errorf("to be read are %v", heads)
+	}
+	q.window.Put(1, first, true)
+	q.groups.arrived(q)
+	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 2 || q.groups.unread {
+		t.Errorf("message %d goes, %v; unread: %v", n, ok, q.groups.unread)
+	}
+	q.groups.served(2, 2, 1)
 	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 1 {
 		t.Errorf("message %d goes, %v", n, ok)
 	}
 }
 
-// A message that came back before those that were passed goes first.
-func TestGroupLaneBeginsAnew(t *testing.T) {
-	q := groupQueue(1, 10)
-	c := &Consumer{queue: q}
-	q.consumers.add(c)
-	q.groups.hold(1, &Consumer{})
-	q.groups.remove(1, 1)
-	q.groups.choose(q, false)
-	if l := &q.groups.lanes[1]; l.passed < 9 {
-		t.Fatalf("%d messages were passed, to %d", l.passed, l.from)
+// Of the groups that have nothing any more a bounded number is remembered.
+func TestIdleGroupsAreForgotten(t *testing.T) {
+	o := newGroups()
+	c := new(Consumer)
+	for tag := range uint32(10 * groupsIdle) {
+		o.hold(tag+1, c)
 	}
-	q.groups.back(1, 1)
-	q.groups.release(1)
-	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 1 {
-		t.Errorf("message %d goes, %v", n, ok)
+	for tag := range uint32(10 * groupsIdle) {
+		o.release(tag + 1)
 	}
+	if o.all.count > 2*groupsIdle || o.idle.count != o.all.count {
+		t.Errorf("%d groups are remembered, %d of them idle", o.all.count, o.idle.count)
+	}
+	for tag := range uint32(10 * groupsIdle) {
+		o.hold(tag+1, c)
+		o.release(tag + 1)
+	}
+	if o.all.count > 2*groupsIdle {
+		t.Errorf("%d groups are remembered", o.all.count)
+	}
+}
+
+// Numbers are a sorted list, whatever comes and goes.
+func TestNumbersModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s numbers
+		var model []uint64
+		number := rapid.Uint64Range(1, 60)
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				if n := number.Draw(t, "n"); !slices.Contains(model, n) {
+					s.add(n)
+					model = append(model, n)
+					slices.Sort(model)
+				}
+			},
+			"remove": func(t *rapid.T) {
+				n := number.Draw(t, "n")
+				i := slices.Index(model, n)
+				if s.remove(n) != (i >= 0) {
+					t.Fatalf("removed %d of %v", n, model)
+				}
+				if i >= 0 {
+					model = slices.Delete(model, i, i+1)
+				}
+			},
+			"first": func(t *rapid.T) {
+				if len(model) > 0 {
+					s.remove(s.first())
+					model = model[1:]
+				}
+			},
+			"": func(t *rapid.T) {
+				if got := s.list[s.from:]; !slices.Equal(got, model) || s.len() != len(model) {
+					t.Fatalf("holds %v, want %v", got, model)
+				}
+			},
+		})
+	})
 }
 
 // What is forgotten costs nothing until it comes to the front, and comes back by any tag.

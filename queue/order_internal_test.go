@@ -293,7 +293,7 @@ func TestFairModel(t *testing.T) {
 					delete(got, tag)
 					delete(passed, tag)
 				}
-				known[tag] = o.lanes[tag] != nil
+				known[tag] = o.lanes.find(tag) != nil
 			}
 		}
 		m.first = func(t *rapid.T, n uint64) {

@@ -21,9 +21,9 @@ type paging struct {
 	head, tail int    // bytes in memory that the store has too
 	tailFrom   uint64 // no message of the tail lies below
 	loose      loose
-	awayBytes  int               // of those away, about
-	lentBytes  int               // of those lent, about
-	lentTags   map[uint64]uint32 // of those lent, if the queue has an order
+	awayBytes  int            // of those away, about
+	lentBytes  int            // of those lent, about
+	lentTags   Window[uint32] // of those lent, if the queue has an order and they have one
 
 	hereBodies, awayBodies int64 // bytes of the bodies of ready messages, in memory and away
 	sureBodies             int64 // of those away, what the queue knows exactly: that of messages which it has seen, and which have not come back
@@ -186,17 +186,21 @@ func (q *Queue) lend(n uint64, size int, tag uint32) {
 	q.lent.Add(n)
 	q.lentBytes += size
 	if q.order != nil && tag != 0 {
-		if q.lentTags == nil {
-			q.lentTags = make(map[uint64]uint32)
-		}
-		q.lentTags[n] = tag
+		q.lentTags.Put(n, tag, false)
 	}
 }
 
 // lentTag is the tag of a message that was lent, and forgets it.
 func (q *Queue) lentTag(n uint64) uint32 {
-	tag := q.lentTags[n]
-	delete(q.lentTags, n)
+	if q.lentTags.Len() == 0 {
+		return 0
+	}
+	at := q.lentTags.At(n)
+	if at == nil {
+		return 0
+	}
+	tag := *at
+	q.lentTags.Remove(n)
 	return tag
 }
 

@@ -16,6 +16,9 @@ const (
 	// readRanges bounds the runs of numbers, and readNumbers the numbers, that one read is asked for.
 	readRanges  = 256
 	readNumbers = 1 << 16
+	// readOrdered is how many numbers a queue with an order asks for at once: few runs, if they are near each other, but that is not known before.
+	// The store unpacks what lies between them each time.
+	readOrdered = 1 << 13
 )
 
 // readAhead starts to read what is away for the head of the queue, when the head has become short and somebody waits for messages.
@@ -27,7 +30,7 @@ func (q *Queue) readAhead() {
 		return
 	}
 	if q.groups != nil {
-		if !q.groups.unread && q.firstIsHere() || q.groupsFull() {
+		if !q.groups.unread && q.firstIsHere() || q.groupsFull() && !q.makeRoom() {
 			return
 		}
 	} else if q.head >= headWindow>>q.shifted/4*3 && q.headsAreHere() {
@@ -41,6 +44,9 @@ func (q *Queue) readAhead() {
 		wanted = q.wanted()
 	}
 	if len(wanted) == 0 {
+		if q.groups != nil {
+			q.groups.unread = false
+		}
 		return
 	}
 	q.reading = true
@@ -56,6 +62,23 @@ func (q *Queue) readAhead() {
 
 // groupsFull reports whether no more messages of a queue with groups may be in memory.
 func (q *Queue) groupsFull() bool { return q.head > groupWindow*headWindow>>q.shifted }
+
+// makeRoom takes the newest messages of a queue with groups out of memory, if it is full of them and those that could go are on disk; false: they are
+// not.
+func (q *Queue) makeRoom() bool {
+	if !q.groups.missing() {
+		return false
+	}
+	kept := 0
+	for n, e, ok := q.window.NextFrom(0); ok; n, e, ok = q.window.NextFrom(n + 1) {
+		if e.stored() && !e.tail && q.window.IsMarked(n) {
+			if kept += e.size(); kept > groupWindow/2*headWindow>>q.shifted {
+				q.sendAway(n, e)
+			}
+		}
+	}
+	return true
+}
 
 // watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
 // may be, to see how long the queue is.
@@ -97,7 +120,7 @@ func (q *Queue) wanted() (wanted []store.Range) {
 			most = 1
 		}
 		each := max(1, q.awayBytes/max(1, q.away.Len()))
-		return q.wantedInOrder(min(int(most), readRanges, max(1, readBytes/each)), false)
+		return q.wantedInOrder(min(int(most), readOrdered, max(1, readBytes/each)), false)
 	}
 	q.away.Each(0, func(r store.Range) bool {
 		r.Last = min(r.Last, r.First+most-1-numbers)
@@ -209,6 +232,9 @@ func (r *refill) run(q *Queue) {
 		}
 	}
 	q.miss(r.wanted, r.window.Next)
+	if q.groups != nil {
+		q.groups.arrived(q)
+	}
 	q.overlooked = q.order != nil && q.groups == nil && !q.firstIsHere()
 	if q.away.Len() == 0 {
 		q.awayBytes, q.awayBodies, q.sureBodies = 0, 0, 0

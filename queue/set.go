@@ -35,6 +35,8 @@ const (
 	setFew = 64
 	// setFirst is the room for numbers that a page begins with.
 	setFirst = 4
+	// pagesMoved is how many pages are moved up when the first one goes, which costs less than the memory that a gap would.
+	pagesMoved = 8
 )
 
 // Len is how many numbers the set has.
@@ -56,8 +58,20 @@ func (p *setPage) has(n uint64) bool {
 	if p.few == nil {
 		return true
 	}
-	_, found := slices.BinarySearch(p.few, uint16(n%pageEntries))
+	_, found := p.place(uint16(n % pageEntries))
 	return found
+}
+
+// place is slices.BinarySearch in the list of a page, which looks at the two ends first: numbers come at the one and go at the other.
+func (p *setPage) place(offset uint16) (i int, found bool) {
+	last := len(p.few) - 1
+	switch {
+	case last < 0 || p.few[last] < offset:
+		return last + 1, false
+	case p.few[0] >= offset:
+		return 0, p.few[0] == offset
+	}
+	return slices.BinarySearch(p.few, offset)
 }
 
 // insert adds a number that the page does not have to the listed ones; false: there are too many for a list.
@@ -70,7 +84,7 @@ func (p *setPage) insert(n uint64) bool {
 		p.few = append(p.few, offset)
 		return true
 	}
-	i, _ := slices.BinarySearch(p.few, offset)
+	i, _ := p.place(offset)
 	p.few = slices.Insert(p.few, i, offset)
 	return true
 }
@@ -134,18 +148,28 @@ func (s *Set) Remove(n uint64) bool {
 		} else {
 			s.short = p.few[:0]
 		}
-		s.pages = slices.Delete(s.pages, i, i+1)
-		if len(s.pages) == 0 && cap(s.pages) > pagesKept {
-			s.pages = nil
-		}
+		s.dropPage(i)
 	}
 	return true
+}
+
+// dropPage takes an empty page out. The first one of many, which goes as a rule, moves none of the others.
+func (s *Set) dropPage(i int) {
+	if i == 0 && len(s.pages) > pagesMoved {
+		s.pages[0] = setPage{}
+		s.pages = s.pages[1:]
+		return
+	}
+	s.pages = slices.Delete(s.pages, i, i+1)
+	if len(s.pages) == 0 && cap(s.pages) > pagesKept {
+		s.pages = nil
+	}
 }
 
 // take takes a number off a page that has it.
 func (s *Set) take(p *setPage, n uint64) {
 	if p.bits == nil && p.few != nil {
-		i, _ := slices.BinarySearch(p.few, uint16(n%pageEntries))
+		i, _ := p.place(uint16(n % pageEntries))
 		p.few = slices.Delete(p.few, i, i+1)
 		return
 	}
@@ -192,7 +216,7 @@ func (p *setPage) from(n uint64) (first uint64, ok bool) {
 	case p.bits == nil && p.few == nil:
 		return n, true
 	case p.bits == nil:
-		i, _ := slices.BinarySearch(p.few, uint16(n%pageEntries))
+		i, _ := p.place(uint16(n % pageEntries))
 		if i == len(p.few) {
 			return 0, false
 		}

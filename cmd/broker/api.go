@@ -15,6 +15,7 @@ func (n *node) managementOptions() management.Options {
 	o.Listeners = n.listeners
 	o.Control = control{n}
 	o.DataDir = n.config.DataDir
+	o.Settings = n.config.Lines
 	o.Certificates = n.servedCertificates
 	return o
 }

@@ -1,0 +1,180 @@
+package queue
+
+import "math/bits"
+
+// choose finds a message that may go, and the consumer that it goes to; c is nil for a get.
+func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok bool) {
+	if !get && q.consumers.ready == 0 {
+		o.waiting = true
+		return 0, nil, nil, false
+	}
+	o.lookAhead(q)
+	for {
+		g, c := o.next(q, get)
+		if g == nil {
+			if o.search(q) {
+				continue
+			}
+			o.waiting = o.waiting || !get
+			return 0, nil, nil, false
+		}
+		n := g.ready.first()
+		if e := q.window.At(n); e != nil {
+			e.tag = g.tag // read back from the log, it may have lost that
+			o.chosen, o.waiting = g, false
+			return n, e, c, true
+		}
+		g.absent, o.unread = true, true
+		o.place(g)
+	}
+}
+
+// next is the group that is served next, nil if none can be, and the consumer that gets its message. Of the groups that nobody holds, and of those whose
+// consumers have room, one is in front; the older message goes first.
+func (o *groups) next(q *Queue, get bool) (*group, *Consumer) {
+	free := o.free.front
+	if get {
+		return free, nil
+	}
+	if c := o.holders.front(); c != nil {
+		if own := c.groups.front; free == nil || own.ready.first() < free.ready.first() {
+			return own, c
+		}
+	}
+	if free == nil {
+		return nil, nil
+	}
+	return free, q.consumers.next()
+}
+
+// lookAhead sorts messages of one lane after the other, a few each time that something is chosen. So each lane has messages among those that are
+// chosen from, and one whose sorted messages are all with consumers that have no room shows what stands behind them.
+func (o *groups) lookAhead(q *Queue) {
+	if o.unsorted == [len(o.unsorted)]uint64{} {
+		return
+	}
+	o.turn++
+	switch l := &o.lanes[o.turn]; {
+	case l.sorted < groupAhead/2:
+		o.sort(q, l, groupAhead)
+	case l.open == 0:
+		o.sort(q, l, groupPast)
+	}
+}
+
+// search sorts messages until one may go, or no more can be sorted: then it returns false.
+func (o *groups) search(q *Queue) (found bool) {
+	o.unread = o.absent.count > 0
+	for w, word := range o.unsorted {
+		for ; word != 0; word &= word - 1 {
+			i := w*64 + bits.TrailingZeros64(word)
+			for l := &o.lanes[i]; o.sort(q, l, groupAhead); {
+				if o.free.front != nil || o.holders.front() != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sort sorts so many messages of a lane, and reports whether it could sort one.
+func (o *groups) sort(q *Queue, l *groupLane, most int) (sorted bool) {
+	for ; most > 0 && l.sorted < groupLook && l.Len() > l.sorted; most-- {
+		n, ok := l.From(l.from)
+		if !ok {
+			return sorted
+		}
+		e := q.window.At(n)
+		if e == nil {
+			o.unread = true
+			return sorted
+		}
+		sorted = true
+		if other := &o.lanes[e.tag%groupLanes]; other != l { // read back from the log, it has lost its tag
+			o.forget(n)
+			o.add(n, e.tag)
+			continue
+		}
+		o.assign(n, e.tag)
+		o.mark(e.tag % groupLanes)
+	}
+	return sorted
+}
+
+// arrived has the groups served again whose first message was on disk and is not any more.
+func (o *groups) arrived(q *Queue) {
+	g := o.absent.front
+	for range o.absent.count {
+		after := g.next
+		if q.window.At(g.ready.first()) != nil {
+			g.absent = false
+			o.place(g)
+		}
+		g = after
+	}
+	o.unread, o.waiting = o.absent.count > 0, false
+}
+
+// missing reports whether a message has to be read before it can go, and can go then.
+func (o *groups) missing() bool {
+	g := o.absent.front
+	for range o.absent.count {
+		if g.held == 0 || g.holder != nil && g.holder.linked {
+			return true
+		}
+		g = g.next
+	}
+	return false
+}
+
+// passTo is the consumer that a message with a tag goes to if none waits before it, nil if it can't go.
+func (o *groups) passTo(q *Queue, tag uint32) *Consumer {
+	g := o.find(tag)
+	if g != nil {
+		o.chosen = g
+	}
+	if g != nil && g.held > 0 {
+		if c := g.holder; c != nil && c.linked && !q.consumers.paused {
+			return c
+		}
+		return nil
+	}
+	return q.consumers.next()
+}
+
+// hold notes that a consumer, nil for a get, has a message of a group.
+func (o *groups) hold(tag uint32, c *Consumer) {
+	if tag == 0 {
+		return
+	}
+	g := o.group(tag)
+	if g.held == 0 {
+		g.holder = c
+		o.lanes[tag%groupLanes].open -= g.ready.len()
+	}
+	g.held++
+	o.place(g)
+}
+
+// release notes that a message of a group was settled.
+func (o *groups) release(tag uint32) {
+	o.waiting = false
+	g := o.find(tag)
+	if g == nil || g.held == 0 {
+		return
+	}
+	if g.held--; g.held == 0 {
+		g.holder = nil
+		o.lanes[tag%groupLanes].open += g.ready.len()
+		o.place(g)
+	}
+}
+
+// look has the queue look again for what may go, since a consumer has room again.
+func (o *groups) look(c *Consumer) {
+	o.waiting = false
+	if c.groups.front != nil {
+		o.holders.push(c)
+	}
+}
