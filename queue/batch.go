@@ -41,9 +41,12 @@ func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) {
 	return len(b.messages) == BatchMessages
 }
 
-// AddTagged is Add for a queue that is Tagged.
+// Tag is called before each Add for a queue that is Tagged.
+func (b *Batch) Tag(tag uint32) { b.tags = append(b.tags, tag) }
+
+// AddTagged is Tag and Add.
 func (b *Batch) AddTagged(m amqp.Message, k *Chunk, tag uint32) (full bool) {
-	b.tags = append(b.tags, tag)
+	b.Tag(tag)
 	return b.Add(m, k)
 }
 
