@@ -21,7 +21,8 @@ func (r *rig) declare(n int) {
 	}
 }
 
-// TestManyQueues: ten thousand queues are listed in under a second of computing, ours and the client's. How long that takes is the machine's affair.
+// TestManyQueues: ten thousand queues are listed in seconds of computing, ours and the client's: a fraction of one, where the machine is quick. How long
+// that takes is the machine's affair.
 func TestManyQueues(t *testing.T) {
 	const queues = 10_000
 	r := start(t)
@@ -33,9 +34,9 @@ func TestManyQueues(t *testing.T) {
 		t.Errorf("%d queues are listed", n)
 	}
 	t.Logf("%d queues, %d bytes, in %v", queues, len(list.text), took)
-	most := time.Second
+	most := 10 * time.Second
 	if raceDetector {
-		most *= 10
+		most *= 5
 	}
 	if took > most {
 		t.Errorf("%d queues take %v to list", queues, took)

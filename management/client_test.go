@@ -19,7 +19,7 @@ type client struct {
 }
 
 // patience is how long a client waits for an answer.
-const patience = 5 * time.Second
+const patience = time.Minute
 
 // client connects as guest.
 func (r *rig) client() *client {

@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"leveret/auth"
 	"leveret/events"
@@ -77,7 +76,7 @@ func startAs(t testing.TB, login func(*auth.Options), change ...func(*management
 func (r *rig) close() {
 	r.http.Close()
 	r.api.Close()
-	ctx, cancel := contextOf(5 * time.Second)
+	ctx, cancel := contextOf(patience)
 	defer cancel()
 	if err := r.server.Close(ctx); err != nil {
 		r.t.Errorf("close: %v", err)

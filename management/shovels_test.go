@@ -26,7 +26,7 @@ func (r *rig) withShovels() {
 // shovelIn waits for the only shovel to be in a state.
 func (r *rig) shovelIn(state string) map[string]any {
 	r.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		list := r.get("/api/shovels/%2F").list(r)
 		if len(list) == 1 && list[0]["state"] == state {
 			return list[0]

@@ -298,7 +298,7 @@ func TestSizes(t *testing.T) {
 	}
 	begun := time.Now()
 	lines := strings.Count(text(t, many, "/metrics/per-object"), "\n")
-	if took := time.Since(begun); took > 5*time.Second || lines < 10_000*15 {
+	if took := time.Since(begun); took > time.Minute || lines < 10_000*15 {
 		t.Errorf("%d lines in %v", lines, took)
 	}
 	if lines := strings.Count(text(t, many, "/metrics/detailed?family=queue_coarse_metrics&vhost=/&queue=q17"), "\n"); lines > 30 {

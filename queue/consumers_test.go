@@ -264,11 +264,11 @@ func TestManyConsumersAreTakenOutAtOnce(t *testing.T) {
 		priorities func(n int) int
 	}{{"one priority", func(int) int { return 1 }}, {"many priorities", func(n int) int { return n / 2 }}} {
 		t.Run(c.name, func(t *testing.T) {
-			const few, many = 4000, 32_000
+			const few, many = 500, 32_000
 			var a, b time.Duration
-			for range 5 { // a machine that others use too may disturb one of the two
+			for range 5 { // others use the machine too: that may make one of the two some times as slow, not so many times as a square would
 				a, b = detach(few, c.priorities(few)), detach(many, c.priorities(many))
-				if b <= 4*many/few*a {
+				if b <= 16*many/few*a {
 					return
 				}
 			}

@@ -14,14 +14,14 @@ import (
 // has are numbers here and nothing else, until their time comes near. Owned by whoever runs the queue.
 type delays struct {
 	timeline
-	splits []*splitUp       // slots that are being split up,
-	split  int              // and for how many bytes of their messages there is to be room
-	soon   map[uint64]entry // those that the store has, are due soon and are in memory: too scattered for the window
+	splits []*splitUp       // slots that are being split up
+	nearby nearby           // where those stand that the store has and that are due soon,
+	soon   map[uint64]entry // and those of them that are in memory, as they are too scattered for the window
 }
 
 const (
 	// soonWindow is how many bytes of messages that are due soon, and that the store has, are in memory.
-	soonWindow = 48 << 20
+	soonWindow = 32 << 20
 	// dueMost is how many messages that are due, and not in memory, stand before others that become due. More of them in one read of the log's
 	// index cost less; fewer keep to the order in which they are due when the broker can't keep up.
 	dueMost = 64 * leavingMost
@@ -124,15 +124,17 @@ func (q *Queue) takePending(n uint64) (e entry, ok bool) {
 }
 
 // soonRoom is for how many bytes of messages that are due soon there is room.
-func (q *Queue) soonRoom() int { return soonWindow>>q.shifted - q.head - q.delays.split }
+func (q *Queue) soonRoom() int { return soonWindow>>q.shifted - q.head - q.delays.nearby.promised }
 
-// delaysDue lets the messages go whose time has come, those of one slot after the other, and splits up the slots whose time comes near.
+// delaysDue lets the messages go whose time has come, those of one slot after the other. It splits up the slots whose time comes near, and has read
+// what is due soon.
 func (q *Queue) delaysDue() {
 	d := q.delays
 	if d == nil || q.stopped {
 		return
 	}
 	d.unit = uint32(q.now() >> unitBits)
+	q.fetchDue()
 	for {
 		level, slot, at, ok := d.next()
 		if !ok {
@@ -143,8 +145,11 @@ func (q *Queue) delaysDue() {
 			return
 		}
 		if level > 0 {
-			q.split(d.take(level, slot), level == 1)
+			q.split(d.take(level, slot))
 			continue
+		}
+		if d.nearby.comes(slot) {
+			return // with what is being read, delaysDue is called again
 		}
 		if l := q.leavers(); l.blocked || l.sets[Due].Len() >= dueMost || len(l.list) >= leavingMost {
 			return // those before go first; forward comes back here
@@ -156,7 +161,7 @@ func (q *Queue) delaysDue() {
 // nextIsDue reports whether messages are due that have waited for others to go.
 func (q *Queue) nextIsDue() bool {
 	level, _, at, ok := q.delays.next()
-	return ok && level == 0 && int32(at-uint32(q.now()>>unitBits)) <= 0
+	return ok && level == 0 && int32(at-uint32(q.now()>>unitBits)) <= 0 && !q.delays.nearby.comes(at)
 }
 
 // sortByDue puts messages that were read into the order in which they are due.

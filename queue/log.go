@@ -10,7 +10,7 @@ type Log interface {
 	// NextQueueID returns a number that no queue had before.
 	NextQueueID() uint64
 	// Settle records that logged messages are done with. It is called by whoever runs the queue and must not wait, like all but Read,
-	// ReadInto and Spill.
+	// ReadInto, Fetch, Scan and Spill.
 	Settle(queue uint64, ranges []store.Range)
 	// Annotate keeps a few bytes about messages for the next start; the last ones of a message count.
 	Annotate(queue uint64, notes []store.Note)
@@ -22,6 +22,8 @@ type Log interface {
 	Read(queue uint64, ranges []store.Range, limit int) (store.Window, error)
 	// ReadInto is Read with memory of the caller's, which buffer returns for so many messages at a time.
 	ReadInto(w *store.Window, queue uint64, ranges []store.Range, limit int, buffer func(size, messages int) []byte) error
+	// Fetch is ReadInto for messages whose places Scan has told.
+	Fetch(w *store.Window, queue uint64, places []store.Place, buffer func(size, messages int) []byte) error
 	// Scan tells what the index knows of live messages of the ranges. It waits for the disk.
 	Scan(queue uint64, ranges []store.Range, each func(store.Info) bool) error
 	// Spill puts messages aside that are not logged; their numbers rise from call to call. It waits for the disk.

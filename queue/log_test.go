@@ -3,6 +3,7 @@ package queue_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,15 @@ func (l *fakeLog) ReadInto(
 		w.Parts = append(w.Parts, 1)
 	}
 	return err
+}
+
+// Fetch is no more than ReadInto here.
+func (l *fakeLog) Fetch(w *store.Window, number uint64, places []store.Place, buffer func(size, messages int) []byte) error {
+	var ranges []store.Range
+	for _, p := range places {
+		ranges = append(ranges, store.Range{First: p.Seq(), Last: p.Seq()})
+	}
+	return l.ReadInto(w, number, ranges, math.MaxInt, buffer)
 }
 
 // wantTold compares what the log was told since the last call.

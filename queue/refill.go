@@ -398,9 +398,14 @@ func (q *Queue) loseAllBut(found *Set) {
 	q.tellLog()
 }
 
-// scanTags tells the tags of live messages of the ranges: the log's index has most of them, of the others the messages are read. What can't be read is
-// left out: nobody will ask for it again. It waits for the disk.
+// scanTags tells the tags of live messages of the ranges. It waits for the disk.
 func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) error {
+	return q.scanPlaces(ranges, func(i store.Info) { each(i.Seq, i.Tag) })
+}
+
+// scanPlaces tells the tags and places of live messages of the ranges: the log's index has most of them, of the others the messages are read, and only
+// the tags told. What can't be read is left out: nobody will ask for it again. It waits for the disk.
+func (q *Queue) scanPlaces(ranges []store.Range, each func(i store.Info)) error {
 	if len(ranges) == 0 {
 		return nil
 	}
@@ -409,7 +414,7 @@ func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) 
 		if i.Tag == UnknownTag {
 			unknown = append(unknown, store.Range{First: i.Seq, Last: i.Seq})
 		} else {
-			each(i.Seq, i.Tag)
+			each(i)
 		}
 		return true
 	})
@@ -421,7 +426,7 @@ func (q *Queue) scanTags(ranges []store.Range, each func(n uint64, tag uint32)) 
 		}
 		for _, m := range w.Messages {
 			if body := amqp.Message(m.Body); body.Whole() {
-				each(m.Seq, q.tagger(body, &Origin{}))
+				each(store.Info{Seq: m.Seq, Tag: q.tagger(body, &Origin{})})
 			}
 		}
 		read := len(from(slices.Clone(wanted), w.Next))

@@ -170,18 +170,19 @@ func TestOrderAfterRestart(t *testing.T) {
 // What messages waited before a restart counts after it, also for those that are read later than others.
 func TestAgingAfterRestart(t *testing.T) {
 	s := queue.DefaultSettings()
-	s.PriorityAging = 1000
+	s.PriorityAging = 100_000 // a test takes less, so all wait for as long as they say
 	for _, tended := range []bool{false, true} {
 		l := newLives(t, queue.Options{MaxPriority: 9, Settings: s})
-		l.ago = 5500
+		l.ago = 550_000
 		l.logged("", false, "old:0")
 		l.ago = 0
 		l.logged("", false, "new:3", "newer:4")
 		l.restart()
-		for deadline := time.Now().Add(20 * time.Second); tended && l.Stats().DiskReads == 0; time.Sleep(time.Millisecond) {
-			if l.Tend(); time.Now().After(deadline) {
-				t.Fatal("the head is not read")
-			}
+		if tended {
+			l.until("the head is read", func() bool {
+				l.Tend()
+				return l.Stats().DiskReads > 0
+			})
 		}
 		l.want("aging", l.all(true), "old:0 newer:4 new:3")
 		l.close()
@@ -196,11 +197,10 @@ func TestRoomAfterRestart(t *testing.T) {
 	l := newLives(t, queue.Options{Settings: s})
 	l.logged("a.long.routing.key", false, strings.Fields(strings.Repeat("0123456789 ", 9))...)
 	l.restart()
-	for deadline := time.Now().Add(5 * time.Second); l.Full(10) || !l.Full(11); time.Sleep(time.Millisecond) {
-		if l.Tend(); time.Now().After(deadline) {
-			t.Fatalf("full for 10 bytes: %v, for 11: %v", l.Full(10), l.Full(11))
-		}
-	}
+	l.until("there is room for 10 bytes, and not for 11", func() bool {
+		l.Tend()
+		return !l.Full(10) && l.Full(11)
+	})
 	l.close()
 }
 
@@ -230,30 +230,40 @@ func TestAttemptsAfterRestart(t *testing.T) {
 // waitDelivered waits until so many messages were delivered since the journal was emptied.
 func (l *lives) waitDelivered(count int) {
 	l.t.Helper()
-	for range 1000 {
+	l.until(fmt.Sprint(count, " deliveries come"), func() bool {
 		if _, err := l.Counts(); err != nil {
 			l.t.Fatal(err)
 		}
 		l.outbox.Lock()
-		n := len(l.journal.deliveries)
-		l.outbox.Unlock()
-		if n >= count {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	l.t.Fatalf("%d deliveries did not come", count)
+		defer l.outbox.Unlock()
+		return len(l.journal.deliveries) >= count
+	})
 }
 
-// A message that waits to be tried again goes on waiting after a restart, and comes back to its own priority.
-func TestRetryAfterRestart(t *testing.T) {
+// until waits for what must come, for as long as a slow machine may need.
+func (l *lives) until(what string, holds func() bool) {
+	l.t.Helper()
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			l.t.Fatalf("%s: not so", what)
+		}
+	}
+}
+
+// retries is a queue with priorities in which what comes back waits for so many ms, and a consumer of it that holds the message "high:4".
+func retries(t *testing.T, ms int64) (*lives, *receiver) {
 	s := queue.DefaultSettings()
-	s.RetryType, s.RetryMin = queue.RetryAll, 1500
+	s.RetryType, s.RetryMin = queue.RetryAll, ms
 	l := newLives(t, queue.Options{MaxPriority: 5, Settings: s})
 	r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
 	l.logged("", false, "high:4")
 	l.waitDelivered(1)
-	begun := time.Now()
+	return l, r
+}
+
+// A message that waits to be tried again goes on waiting after a restart.
+func TestRetryWaitsAfterRestart(t *testing.T) {
+	l, r := retries(t, time.Hour.Milliseconds())
 	l.settle(r, queue.Requeue, 1)
 	l.logged("", false, "low:1")
 	l.waitDelivered(2)
@@ -265,10 +275,21 @@ func TestRetryAfterRestart(t *testing.T) {
 	if err != nil || counts.Ready != 1 || l.Stats().Pending != 1 {
 		t.Fatalf("%+v, %v, %d wait", counts, err, l.Stats().Pending)
 	}
-	for l.Stats().Pending > 0 && time.Since(begun) < 20*time.Second {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if waited := time.Since(begun); waited < 1500*time.Millisecond {
+	l.want("while it waits", l.all(true), "middle:2")
+	l.close()
+}
+
+// When its time has come after a restart, it comes back to its own priority.
+func TestRetryAfterRestart(t *testing.T) {
+	const wait = 1500
+	l, r := retries(t, wait)
+	l.cancel(r)
+	begun := time.Now()
+	l.settle(r, queue.Requeue, 1)
+	l.logged("", false, "middle:2")
+	l.restart()
+	l.until("nothing waits", func() bool { return l.Stats().Pending == 0 })
+	if waited := time.Since(begun); waited < wait*time.Millisecond {
 		t.Errorf("waited for %v", waited)
 	}
 	l.want("order", l.all(true), "high:4! middle:2")
@@ -297,10 +318,8 @@ func TestDelaysAfterRestart(t *testing.T) {
 		begun := time.Now().UnixMilli()
 		l.logged("", unknown, "a", "b")
 		l.restart()
-		for out.count.Load() < 2 && time.Now().UnixMilli() < begun+5000 {
-			time.Sleep(5 * time.Millisecond)
-		}
-		if waited := out.first.Load() - begun; out.count.Load() != 2 || waited < 100 || waited > 4000 {
+		l.until("both came", func() bool { return out.count.Load() >= 2 })
+		if waited := out.first.Load() - begun; out.count.Load() != 2 || waited < 100 {
 			t.Errorf("%d came, the first after %d ms", out.count.Load(), waited)
 		}
 		l.Returned()

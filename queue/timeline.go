@@ -33,7 +33,7 @@ const (
 	timelineLevels = 6
 	levelBits      = 6
 	// nearUnits is how far ahead, in units, messages stand in slots of one unit; farSlots is the same, in slots, for the other levels.
-	nearUnits = 256
+	nearUnits = 2 * leadUnits
 	farSlots  = 128
 	// leadUnits is how long before its begin, in units, a slot is split up into those of lower levels: that may need a look at the log's index.
 	leadUnits = 64

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"leveret/amqp"
 	"leveret/auth"
@@ -78,9 +79,6 @@ func startAudited(t *testing.T) (r *rig, log *auditLines, told *auditEvents, fin
 		t.Fatal(err)
 	}
 	r = &rig{srv, t, users}
-	if err := r.Listen(); err != nil {
-		t.Fatal(err)
-	}
 	r.Serve()
 	return r, log, told, func() {
 		r.stop()
@@ -91,7 +89,8 @@ func startAudited(t *testing.T) (r *rig, log *auditLines, told *auditEvents, fin
 // What a client does to things that are meant to last is logged and told with who did it; what was going to go anyway is not, nor what failed.
 func TestAuditOfClients(t *testing.T) {
 	r, log, told, finish := startAudited(t)
-	c := r.open()
+	c := r.pipe()
+	c.mustOpen()
 	queue := func(name string, m amqp.QueueDeclare) {
 		m.Queue = name
 		c.call(1, &m, amqp.MethodQueueDeclareOk)
@@ -127,20 +126,23 @@ func TestAuditOfClients(t *testing.T) {
 
 // However much one client deletes, the log stays readable: it has some lines a second, and says how many acts it does not tell of one by one.
 func TestAuditIsBounded(t *testing.T) {
-	r, log, told, finish := startAudited(t)
-	c := r.open()
-	const queues = 200
-	for i := range queues {
-		name := fmt.Sprint("q", i)
-		c.add(1, &amqp.QueueDeclare{Queue: name, NoWait: true}, &amqp.QueueDelete{Queue: name, NoWait: true})
-	}
-	c.mustFlush()
-	c.goodbye()
-	finish()
-	if len(log.lines) >= queues || len(log.lines) == 0 || len(log.lines)+int(log.unlogged) != queues {
-		t.Errorf("%d acts: %d lines, and %d acts that have none", queues, len(log.lines), log.unlogged)
-	}
-	if got := told.names["audit.queue.deleted"]; got != queues {
-		t.Errorf("%d events", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r, log, told, finish := startAudited(t)
+		c := r.pipe()
+		c.mustOpen()
+		const queues = 200
+		for i := range queues {
+			name := fmt.Sprint("q", i)
+			c.add(1, &amqp.QueueDeclare{Queue: name, NoWait: true}, &amqp.QueueDelete{Queue: name, NoWait: true})
+		}
+		c.mustFlush()
+		c.goodbye()
+		finish()
+		if len(log.lines) >= queues || len(log.lines) == 0 || len(log.lines)+int(log.unlogged) != queues {
+			t.Errorf("%d acts: %d lines, and %d acts that have none", queues, len(log.lines), log.unlogged)
+		}
+		if got := told.names["audit.queue.deleted"]; got != queues {
+			t.Errorf("%d events", got)
+		}
+	})
 }

@@ -9,9 +9,6 @@ import (
 	"leveret/auth"
 )
 
-// soon is how long a change of rights may take to reach a channel that is busy.
-const soon = 2 * time.Second
-
 // user makes a user with all rights in "/" whose password is its name.
 func (r *rig) user(name string) {
 	r.t.Helper()
@@ -75,11 +72,7 @@ func TestRevokedRightsReachABusyChannel(t *testing.T) {
 	}()
 	eventually(t, "messages flow", func() bool { return r.Stats().Published > 1000 })
 	r.must(r.users.SetPermissions("u", "/", auth.Permissions{Configure: ".*", Read: ".*"}))
-	revoked := time.Now()
 	m := busy.expect(amqp.MethodChannelClose).(*amqp.ChannelClose)
-	if took := time.Since(revoked); took > soon {
-		t.Errorf("the busy channel went on for %s", took)
-	}
 	if m.ReplyText != "ACCESS_REFUSED - write access to exchange 'amq.default' in vhost '/' refused for user 'u'" {
 		t.Errorf("got %q", m.ReplyText)
 	}

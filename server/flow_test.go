@@ -51,44 +51,45 @@ func (c *client) fill(queue string, n, size int) error {
 func TestConsumerThatReadsNothing(t *testing.T) {
 	for _, noAck := range []bool{true, false} {
 		t.Run(fmt.Sprintf("no-ack %t", noAck), func(t *testing.T) {
-			const messages, size = 600, 64 << 10
-			r := start(t, testOptions())
-			p := r.open()
-			p.declare("q")
-			stuck := r.open()
-			stuck.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "stuck", NoAck: noAck}, amqp.MethodBasicConsumeOk)
-			fill(p, "q", messages, size)
-			all, deliveries := r.Waiting()
-			if deliveries == 0 || deliveries > server.DeliveryLimit+2*size || all > deliveries+size {
-				t.Errorf("%d bytes of deliveries wait, %d bytes in all; the limit is %d", deliveries, all, server.DeliveryLimit)
-			}
-			// What the sockets hold is out of the server's hands; the rest is for who reads.
-			ready := p.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk).(*amqp.QueueDeclareOk).MessageCount
-			if ready == 0 {
-				t.Fatal("all messages went to a consumer that reads nothing")
-			}
-			other := r.open()
-			other.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "other", NoAck: true}, amqp.MethodBasicConsumeOk)
-			for range ready {
-				if _, err := other.method(amqp.MethodBasicDeliver); err != nil {
-					t.Fatal(err)
+			const messages, size = 200, 64 << 10
+			inMemory(t, func(t *testing.T, r *rig, p *client) {
+				p.declare("q")
+				stuck := r.pipe()
+				defer stuck.conn.Close()
+				stuck.mustOpen()
+				stuck.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "stuck", NoAck: noAck}, amqp.MethodBasicConsumeOk)
+				p.fillQueue(messages, size)
+				synctest.Wait()
+				all, deliveries := r.Waiting()
+				if deliveries == 0 || deliveries > server.DeliveryLimit+2*size || all > deliveries+size {
+					t.Errorf("%d bytes of deliveries wait, %d bytes in all; the limit is %d", deliveries, all, server.DeliveryLimit)
 				}
-				if _, err := other.content(); err != nil {
-					t.Fatal(err)
+				ready := p.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk).(*amqp.QueueDeclareOk).MessageCount
+				if ready == 0 {
+					t.Fatal("all messages went to a consumer that reads nothing")
 				}
-			}
-			// The stuck one finds all of its own when it reads after all.
-			for range messages - ready {
-				if _, err := stuck.method(amqp.MethodBasicDeliver); err != nil {
-					t.Fatal(err)
+				other := r.pipe()
+				defer other.conn.Close()
+				other.mustOpen()
+				other.call(1, &amqp.BasicConsume{Queue: "q", ConsumerTag: "other", NoAck: true}, amqp.MethodBasicConsumeOk)
+				for range ready {
+					if _, err := other.method(amqp.MethodBasicDeliver); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := other.content(); err != nil {
+						t.Fatal(err)
+					}
 				}
-				if body, err := stuck.content(); err != nil || len(body) != size {
-					t.Fatalf("%d octets (%v), want %d", len(body), err, size)
+				// The stuck one finds all of its own when it reads after all.
+				for range messages - ready {
+					if _, err := stuck.method(amqp.MethodBasicDeliver); err != nil {
+						t.Fatal(err)
+					}
+					if body, err := stuck.content(); err != nil || len(body) != size {
+						t.Fatalf("%d octets (%v), want %d", len(body), err, size)
+					}
 				}
-			}
-			other.goodbye()
-			stuck.goodbye()
-			p.goodbye()
+			})
 		})
 	}
 }
@@ -104,17 +105,30 @@ func TestRepliesThatNobodyReads(t *testing.T) {
 			t.Fatalf("%d bytes were taken from a client that does not read its returns", sent)
 		}
 		c.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("none"), Mandatory: true}, nil, body)
-		c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, err := c.conn.Write(c.out)
-		c.out = c.out[:0]
-		if err != nil {
-			break // not read any more
+		if !c.isRead(func() bool { all, _ := r.Waiting(); return all >= server.ReplyLimit }) {
+			break
 		}
 	}
 	if all, _ := r.Waiting(); all < server.ReplyLimit || all > 2*server.ReplyLimit {
 		t.Errorf("%d bytes wait, the limit is %d", all, server.ReplyLimit)
 	}
 	c.conn.Close()
+}
+
+// isRead writes what was added. It reports false when the server does not read on, for a second in which it has reason to.
+func (c *client) isRead(reason func() bool) bool {
+	b := c.out
+	c.out = c.out[:0]
+	for end := time.Now().Add(patience); ; {
+		c.conn.SetWriteDeadline(time.Now().Add(time.Second))
+		n, err := c.conn.Write(b)
+		if err == nil {
+			return true
+		}
+		if b = b[n:]; reason() || !isTimeout(err) || time.Now().After(end) {
+			return false
+		}
+	}
 }
 
 // used is the process's memory as the server measures it.
@@ -134,23 +148,15 @@ func TestPublisherIsHeldAtTheMemoryLimit(t *testing.T) {
 	p := r.open()
 	p.declare("q")
 	consumer := r.open() // before the alarm: connections that do not publish are not held back by it
-	flooded := make(chan int)
-	go func() {
-		body := make([]byte, size)
-		n := 0
-		for ; n < 40*room/size && p.conn.SetWriteDeadline(time.Now().Add(2*time.Second)) == nil; n++ {
-			p.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, body)
-			b := p.out
-			p.out = nil
-			if _, err := p.conn.Write(b); err != nil {
-				break // not read any more
-			}
+	body := make([]byte, size)
+	for n := 0; ; n++ {
+		if n == 40*room/size {
+			t.Fatalf("%d bytes were taken, the memory limit leaves room for %d", n*size, room)
 		}
-		flooded <- n
-	}()
-	n := <-flooded
-	if n == 40*room/size {
-		t.Fatalf("%d bytes were taken, the memory limit leaves room for %d", n*size, room)
+		p.addPublish(1, &amqp.BasicPublish{RoutingKey: []byte("q")}, nil, body)
+		if !p.isRead(func() bool { return r.Stats().Blocked == 1 }) {
+			break
+		}
 	}
 	p.expect(amqp.MethodConnectionBlocked)
 	if s := r.Stats(); !s.MemoryAlarm || s.Blocked != 1 {

@@ -33,7 +33,10 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.call(2, &amqp.ChannelOpen{}, amqp.MethodChannelOpenOk)
-	eventually(t, "counters are visible", func() bool { return r.Stats().Channels == 2 })
+	eventually(t, "counters are visible", func() bool {
+		s := r.Stats()
+		return s.Channels == 2 && s.Confirmed == 7 && s.Contents.Unacked == 1
+	})
 	s := r.Stats()
 	for _, figure := range []struct {
 		name      string
@@ -49,7 +52,7 @@ func TestStats(t *testing.T) {
 		}
 	}
 	c.goodbye()
-	eventually(t, "the connection is gone", func() bool { return r.Stats().ConnectionsClosed == 1 })
+	eventually(t, "the connection is gone", func() bool { s := r.Stats(); return s.ConnectionsClosed == 1 && s.ChannelsClosed > 0 })
 	if s := r.Stats(); s.Connections != 0 || s.Channels != 0 || s.ChannelsClosed != 2 {
 		t.Errorf("%d connections and %d channels left, %d channels closed; want 0, 0, 2", s.Connections, s.Channels, s.ChannelsClosed)
 	}

@@ -13,6 +13,7 @@ import (
 func startTLS(t *testing.T) *rig {
 	o := testOptions()
 	o.TLSAddresses, o.TLS = []string{"127.0.0.1:0"}, certified(t)
+	o.TLSHandshakeTimeout = patience
 	return start(t, o)
 }
 

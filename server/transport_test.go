@@ -20,7 +20,6 @@ func startProxied(t *testing.T, trusted string, set func(o *server.Options)) *ri
 	t.Helper()
 	o := testOptions()
 	o.ProxyProtocol, o.TrustedProxies = true, []netip.Prefix{netip.MustParsePrefix(trusted)}
-	o.HandshakeTimeout = time.Second
 	set(&o)
 	return start(t, o)
 }

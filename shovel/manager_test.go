@@ -172,25 +172,27 @@ func TestTerminated(t *testing.T) {
 
 // A shovel with a lifetime moves what comes in that, and then deletes itself; listeners are told of all its states.
 func TestLifetime(t *testing.T) {
-	r := start(t)
-	r.queue("from", nil)
-	r.queue("to", nil)
-	r.send("from", "a", "b", "c")
-	r.put("s", map[string]any{"src-queue": "from", "dest-queue": "to", "src-delete-after-duration": 1})
-	begun := time.Now()
-	r.eventually("the messages", func() bool { return r.count("to") == 3 })
-	r.gone("s")
-	if lived := time.Since(begun); lived < 900*time.Millisecond {
-		t.Errorf("it lived for %v", lived)
-	}
-	want := "status / s starting, status / s running, status / s terminated done, removed / s"
-	r.eventually("the events", func() bool { return r.told.String() == want })
+	timed(t, func(r *rig) {
+		r.queue("from", nil)
+		r.queue("to", nil)
+		r.send("from", "a", "b", "c")
+		r.put("s", map[string]any{"src-queue": "from", "dest-queue": "to", "src-delete-after-duration": 1})
+		begun := time.Now()
+		r.eventually("the messages", func() bool { return r.count("to") == 3 })
+		r.gone("s")
+		if lived := time.Since(begun); lived < time.Second || lived > time.Second+10*step {
+			r.t.Errorf("it lived for %v", lived)
+		}
+		want := "status / s starting, status / s running, status / s terminated done, removed / s"
+		r.eventually("the events", func() bool { return r.told.String() == want })
+	})
 }
 
 // A lifetime ends too while there is nothing to connect to.
 func TestLifetimeWithoutSource(t *testing.T) {
-	r := start(t)
-	r.put("s", map[string]any{"src-queue": "none", "src-predeclared": true, "dest-queue": "to", "src-delete-after-duration": 1, "reconnect-delay": 0})
-	r.eventually("its end", func() bool { return r.state("s") == shovel.Terminated })
-	r.gone("s")
+	timed(t, func(r *rig) {
+		r.put("s", map[string]any{"src-queue": "none", "src-predeclared": true, "dest-queue": "to", "src-delete-after-duration": 1, "reconnect-delay": 0})
+		r.eventually("its end", func() bool { return r.state("s") == shovel.Terminated })
+		r.gone("s")
+	})
 }

@@ -223,6 +223,19 @@ func (s *Memory) ReadInto(w *Window, queue uint64, ranges []Range, limit int, bu
 	return err
 }
 
+// Fetch implements Store.
+func (s *Memory) Fetch(w *Window, queue uint64, places []Place, buffer func(size, messages int) []byte) error {
+	*w = Window{}
+	for _, p := range places {
+		var one Window
+		if err := s.ReadInto(&one, queue, []Range{{p.seq, p.seq}}, p.body, buffer); err != nil {
+			return err
+		}
+		w.Messages, w.Parts = append(w.Messages, one.Messages...), append(w.Parts, one.Parts...)
+	}
+	return nil
+}
+
 // Scan implements Store.
 func (s *Memory) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 	s.mu.Lock()
@@ -232,7 +245,8 @@ func (s *Memory) Scan(queue uint64, ranges []Range, each func(Info) bool) error 
 	}
 	s.mu.Unlock()
 	for _, m := range found {
-		if !each(Info{Seq: m.Seq, Tag: m.Tag, Size: len(m.Body), Transient: m.Transient}) {
+		place := Place{location{entry: entry{seq: m.Seq, body: len(m.Body), tag: m.Tag}}}
+		if !each(Info{Seq: m.Seq, Tag: m.Tag, Size: len(m.Body), Transient: m.Transient, Place: place}) {
 			return nil
 		}
 	}

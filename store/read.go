@@ -32,6 +32,24 @@ func (s *Disk) ReadInto(w *Window, queue uint64, ranges []Range, limit int, buff
 	return errors.Join(err, r.finish())
 }
 
+// Fetch implements Store.
+func (s *Disk) Fetch(w *Window, queue uint64, places []Place, buffer func(size, messages int) []byte) error {
+	*w = Window{Messages: w.Messages[:0], Lost: w.Lost[:0], Parts: w.Parts[:0]}
+	s.reading <- struct{}{}
+	defer func() { <-s.reading }()
+	all := 1 // so that the limit is never reached
+	for i := range places {
+		all += places[i].body
+	}
+	r := s.newReader(queue, all, buffer, w)
+	for i := range places {
+		if !r.visit(places[i].location) {
+			break
+		}
+	}
+	return r.finish()
+}
+
 // show shows the reader what is wanted of it.
 func (r *reader) show(ranges []Range) error {
 	if !r.s.index.spills(r.queue) { // nothing to merge
@@ -77,7 +95,7 @@ func (s *Disk) Scan(queue uint64, ranges []Range, each func(Info) bool) error {
 
 // info is what the index knows of the message.
 func (m *location) info() Info {
-	return Info{Seq: m.seq, Tag: m.tag, Size: m.body, Transient: m.seg.spilled}
+	return Info{Seq: m.seq, Tag: m.tag, Size: m.body, Transient: m.seg.spilled, Place: Place{*m}}
 }
 
 // rangesFrom returns what of the ranges is at or above seq.

@@ -7,7 +7,7 @@
 // Who may call what. All methods of a Store may be called from any goroutine at any time between opening and Close. A Batch
 // belongs to one goroutine, as a rule a connection's reader.
 //
-// What blocks. Commit, Load, Read, ReadInto, Scan, Spill and Close wait for the disk. Append, Settle, Annotate, Discard, DropQueue and all that only
+// What blocks. Commit, Load, Read, ReadInto, Fetch, Scan, Spill and Close wait for the disk. Append, Settle, Annotate, Discard, DropQueue and all that only
 // looks (Durable, Pressure, Stats ...) never do: they take a short lock at most. Append calls its callback under that lock, so
 // the order of records in the log is the order in which the callbacks ran; the callback must not call the store.
 //
@@ -62,7 +62,17 @@ type Info struct {
 	Tag       uint32
 	Size      int // bytes of its body
 	Transient bool
+	Place     Place
 }
+
+// Place is where a message stands: Fetch reads it there without a look into the index. It is good as long as the message is live.
+type Place struct{ location }
+
+// Seq is the message's sequence.
+func (p Place) Seq() uint64 { return p.seq }
+
+// Size is how many bytes its body has.
+func (p Place) Size() int { return p.body }
 
 // Window is a piece of a queue, read back.
 type Window struct {
@@ -152,6 +162,9 @@ type Store interface {
 	// ReadInto is Read with memory of the caller's: it fills w, whose slices it uses again, and the bodies stand in what buffer
 	// returns, size bytes for so many messages. It calls buffer on the caller's goroutine.
 	ReadInto(w *Window, queue uint64, ranges []Range, limit int, buffer func(size, messages int) []byte) error
+	// Fetch is ReadInto for messages whose places Scan has told, in the order of the places. Of those that were settled since, some may still be
+	// there; the others are left out.
+	Fetch(w *Window, queue uint64, places []Place, buffer func(size, messages int) []byte) error
 	// Scan tells what the index knows of the live messages in the ranges, in order, until each returns false.
 	Scan(queue uint64, ranges []Range, each func(Info) bool) error
 	// Spill puts transient messages aside on disk, without syncing: Read and Scan find them, a restart does not. The sequences

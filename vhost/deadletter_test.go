@@ -132,17 +132,17 @@ func (h *host) settle1(q *queue.Queue, o queue.Outcome) {
 // awaits waits until a queue holds so many messages, and returns them.
 func (h *host) awaits(q *queue.Queue, count int) []queue.Peeked {
 	h.t.Helper()
-	for range 2000 {
-		found, _, err := q.Peek(0, 0, 1000)
+	var found []queue.Peeked
+	if !eventually(func() bool {
+		var err error
+		found, _, err = q.Peek(0, 0, 1000)
 		h.must(err)
-		if len(found) == count {
-			return found
-		}
-		time.Sleep(time.Millisecond)
+		return len(found) == count
+	}) {
+		c, err := q.Counts()
+		h.t.Fatalf("%s holds %+v, %v; want %d", q.Name(), c, err, count)
 	}
-	c, err := q.Counts()
-	h.t.Fatalf("%s holds %+v, %v; want %d", q.Name(), c, err, count)
-	return nil
+	return found
 }
 
 // letterText writes what matters of a dead letter in a line; times are checked and left out.
@@ -325,28 +325,23 @@ func TestDeadLettersAtLeastOnce(t *testing.T) {
 	h.queue("dlq")
 	h.unbind("full", "dlx", "")
 	h.bind("dlq", "dlx", "")
-	for range 1000 {
-		if q.Tend(); q.Stats().Leaving == 0 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	eventually(func() bool {
+		q.Tend()
+		return q.Stats().Leaving == 0
+	})
 	h.awaits(h.find("dlq"), 1)
 	h.untilLeaving(q, 0)
 }
 
 func (h *host) untilLeaving(q *queue.Queue, count int) {
 	h.t.Helper()
-	for range 2000 {
-		if _, err := q.Counts(); err != nil {
-			h.t.Fatal(err)
-		}
-		if q.Stats().Leaving == count {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	if !eventually(func() bool {
+		_, err := q.Counts()
+		h.must(err)
+		return q.Stats().Leaving == count
+	}) {
+		h.t.Fatalf("%d are leaving, want %d", q.Stats().Leaving, count)
 	}
-	h.t.Fatalf("%d are leaving, want %d", q.Stats().Leaving, count)
 }
 
 // What a full queue refuses is dead-lettered, if it says so.

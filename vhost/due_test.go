@@ -32,13 +32,7 @@ func TestDueAfterAStart(t *testing.T) {
 	h = &host{VHost: v, t: t}
 	q, err := h.Queue("q", me)
 	h.must(err)
-	counts, err := q.Counts()
-	for until := time.Now().Add(10 * time.Second); counts.Ready < 10 && err == nil && time.Now().Before(until); counts, err = q.Counts() {
-		time.Sleep(time.Millisecond)
-	}
-	if counts.Ready != 10 || err != nil {
-		t.Errorf("%d of 10 messages came, %v", counts.Ready, err)
-	}
+	h.awaits(q, 10)
 	h.must(h.Close())
 	f.close()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"leveret/amqp"
 	"leveret/exchange"
@@ -270,6 +271,16 @@ func (h *host) route(source string, keys ...string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// eventually waits until something holds, for as long as the slowest machine may need; it reports whether it does.
+func eventually(holds func() bool) bool {
+	for end := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }
 
 // refused checks that the error is an *amqp.Error with this code and explanation.

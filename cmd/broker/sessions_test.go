@@ -120,7 +120,7 @@ func play(t *testing.T, session string) string {
 			continue
 		}
 		code, printed := shell(command)
-		for deadline := time.Now().Add(20 * time.Second); waits && code != 0 && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(patience); waits && code != 0 && time.Now().Before(deadline); {
 			code, printed = shell(command)
 		}
 		out.WriteString(line + "\n" + printed)

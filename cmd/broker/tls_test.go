@@ -146,10 +146,14 @@ func TestRenewalIsSeen(t *testing.T) {
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	write := func(path, text string, age time.Duration) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		whole := path + ".new" // so that who watches sees one change and no half of a file
+		if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
+		if err := os.Chtimes(whole, time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(whole, path); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,27 +6,27 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 )
 
-// asked opens a connection and makes a request on it, unless it is to be silent.
-func asked(t *testing.T, address string, silent bool) net.Conn {
+// visit opens a connection, and says nothing yet.
+func visit(t *testing.T, address string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if !silent {
-		ask(t, conn)
-	}
 	return conn
 }
 
-func ask(t *testing.T, conn net.Conn) {
+// ask makes a request, and returns when the server knows that the connection waits for the next one.
+func (c *crowd) ask(t *testing.T, conn net.Conn) {
 	t.Helper()
-	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	began := time.Now()
+	conn.SetDeadline(began.Add(patience))
 	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -34,12 +34,30 @@ func ask(t *testing.T, conn net.Conn) {
 	}
 	io.Copy(io.Discard, answer.Body)
 	answer.Body.Close()
+	for !c.waitsSince(conn, began) {
+		if time.Since(began) > patience {
+			t.Fatal("the server does not see that the connection waits")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// waitsSince reports whether the server knows that a client's connection began to wait after a time.
+func (c *crowd) waitsSince(conn net.Conn, began time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for theirs, since := range c.open {
+		if theirs.RemoteAddr().String() == conn.LocalAddr().String() {
+			return since.After(began)
+		}
+	}
+	return false
 }
 
 // ended waits until the other side has closed.
 func ended(t *testing.T, conn net.Conn) {
 	t.Helper()
-	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	conn.SetReadDeadline(time.Now().Add(patience))
 	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
 		t.Errorf("the connection is not closed: %d bytes, %v", n, err)
 	}
@@ -50,11 +68,12 @@ func TestCrowd(t *testing.T) {
 	n := testNode()
 	n.crowd.limit = 3
 	var w webServer
-	begun, answer := make(chan struct{}), make(chan struct{})
+	begun, answered := make(chan struct{}), make(chan struct{})
+	answer := sync.OnceFunc(func() { close(answered) })
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			close(begun)
-			<-answer
+			<-answered
 		}
 		io.WriteString(w, "page")
 	})
@@ -62,21 +81,27 @@ func TestCrowd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.close(t.Context())
+	defer answer() // before that, which waits for it
 	address := w.addresses()[0]
 	slow := make(chan string, 1)
 	go func() { slow <- get(t, "http://"+address+"/slow") }()
 	<-begun
-	first, second := asked(t, address, false), asked(t, address, false)
-	third := asked(t, address, false)
+	asked := func() net.Conn {
+		conn := visit(t, address)
+		n.crowd.ask(t, conn)
+		return conn
+	}
+	first, second := asked(), asked()
+	third := asked()
 	ended(t, first)
-	ask(t, second)
-	fourth := asked(t, address, true) // not a word of a request: third has waited longer
+	n.crowd.ask(t, second)
+	fourth := visit(t, address) // not a word of a request: third has waited longer
 	ended(t, third)
-	ask(t, second)
-	fifth := asked(t, address, false)
+	n.crowd.ask(t, second)
+	fifth := asked()
 	ended(t, fourth)
-	ask(t, fifth)
-	close(answer)
+	n.crowd.ask(t, fifth)
+	answer()
 	if got := <-slow; got != "page" {
 		t.Errorf("what was being answered got %q", got)
 	}

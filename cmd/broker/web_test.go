@@ -92,7 +92,7 @@ func TestWebServerThatBreaksIsTold(t *testing.T) {
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("nobody is told")
 	}
 	if err := w.close(t.Context()); err != nil {

@@ -52,7 +52,7 @@ func TestBrokerLifecycle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			b, err := startBroker(ctx, script(t, tt.body))
 			wantText(t, err, tt.startErr)

@@ -18,8 +18,17 @@ import (
 // crashRounds is how often the broker is killed, unless LEVERET_CRASH_ROUNDS says otherwise.
 const crashRounds = 20
 
-// ackWindow is how far before the kill an ack may be lost.
-const ackWindow = time.Second
+// ackWindow is how far before the kill an ack may be lost. A quick machine needs a hundredth of it.
+const ackWindow = 5 * time.Second
+
+// lifeLength is how long the broker lives in a round: long enough, now and then, to tell of acks that are older than the window.
+func lifeLength(round int) time.Duration {
+	short := time.Duration(20+rand.IntN(1200)) * time.Millisecond
+	if round%20 == 10 {
+		return ackWindow + 2*short
+	}
+	return short
+}
 
 // crashHoard is how many messages a life adds to the queue that nothing is taken from, and crashMost how many a queue may hold: more are purged.
 const (
@@ -60,7 +69,7 @@ func TestKillLoop(t *testing.T) {
 		for _, q := range crashQueues[:3] {
 			work.Go(func() { m.consume(l.url(), q) })
 		}
-		time.Sleep(time.Duration(20+rand.IntN(1200)) * time.Millisecond) // how long a life lasts
+		time.Sleep(lifeLength(round))
 		killed := time.Now()
 		l.kill()
 		work.Wait()

@@ -7,7 +7,7 @@ import (
 )
 
 // lateness is how much later than due something may come on a machine that has much else to do.
-const lateness = 10 * time.Second
+const lateness = 30 * time.Second
 
 // A delayedJob is one that a client's program has sent, to be delivered after a time.
 type delayedJob struct {
@@ -17,6 +17,7 @@ type delayedJob struct {
 	args         []string
 	delay        time.Duration
 	before, sent time.Time // when the program was started, and when the job was confirmed
+	early        bool      // it may have been due before a crash, and have come once
 }
 
 // sendDelayed has a client's program send a job with a delay, and one without.
@@ -40,7 +41,7 @@ func (j *delayedJob) receive(now string) {
 	if line := p.next(); line != now {
 		j.t.Errorf("first came %q, want %q", line, now)
 	}
-	if line, want := p.next(), "later -"+j.args[2]+" 0"; line != want {
+	if line, want := p.next(), "later -"+j.args[2]; line != want+" 0" && !(j.early && line == want+" 1") {
 		j.t.Errorf("then came %q, want %q", line, want)
 	}
 	came := time.Now()
@@ -75,10 +76,9 @@ func TestDelayedJobSurvivesACrash(t *testing.T) {
 		}
 		const delay = 4 * time.Second
 		j := sendDelayed(t, l.broker, client, "reminders", "due", delay)
-		if time.Since(j.before) > delay {
-			t.Log("the job was due before the broker could be killed")
-		}
-		l.crash()
+		l.kill()
+		j.early = time.Since(j.before) > delay
+		l.start()
 		j.b = l.broker
 		j.receive("now 0 1")
 	})

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,15 +28,12 @@ func TestHostileClients(t *testing.T) {
 
 			end := attack(t, b, h)
 			good.p99(time.Second) // until all have begun
-			during := good.p99(2 * time.Second)
+			during := good.bears(before)
 			used := b.status(t, "RssAnon")
 			end()
 			good.recovers(before)
 			b.shrinksTo(t, memory)
 			t.Logf("p99 %s before, %s during; RssAnon %+d KiB during", before, during, used-memory)
-			if during > bearable(before) {
-				t.Errorf("a good client's p99 is %s, it was %s", during, before)
-			}
 			if used-memory > 100<<10 {
 				t.Errorf("the broker takes %d KiB more", used-memory)
 			}
@@ -52,10 +50,28 @@ func bearable(before time.Duration) time.Duration {
 	return 2*before + 300*time.Millisecond
 }
 
+// bears measures how long a good client waits at p99. In a full run, which has the machine to itself, that must be bearable at once, else in one of many
+// looks: who is shut out finds none.
+func (l *latency) bears(before time.Duration) (p99 time.Duration) {
+	l.t.Helper()
+	look := func() error {
+		if p99 = l.p99(2 * time.Second); p99 > bearable(before) {
+			return fmt.Errorf("a good client's p99 is %s, it was %s", p99, before)
+		}
+		return nil
+	}
+	if hostileScale() > 1 {
+		poll(l.t, look)
+	} else if err := look(); err != nil {
+		l.t.Error(err)
+	}
+	return p99
+}
+
 // recovers waits until a good client is served as it was.
 func (l *latency) recovers(before time.Duration) {
 	l.t.Helper()
-	pollFor(l.t, 10*time.Second, func() error {
+	poll(l.t, func() error {
 		if now := l.p99(500 * time.Millisecond); now > bearable(before) {
 			return stillSlow(now)
 		}
@@ -70,7 +86,7 @@ func (s stillSlow) Error() string { return "p99 is still " + time.Duration(s).St
 // shrinksTo waits until the broker's memory is near what it was.
 func (b *broker) shrinksTo(t *testing.T, kib int) {
 	t.Helper()
-	pollFor(t, 10*time.Second, func() error {
+	poll(t, func() error {
 		if now := b.status(t, "RssAnon"); now > kib+100<<10 {
 			return stillLarge(now)
 		}

@@ -43,7 +43,7 @@ func (f *footing) wantAtMost(octets, objects int, what string) int {
 // wantBack wants at least half of a growth to be given back within seconds.
 func (f *footing) wantBack(growth int) {
 	f.t.Helper()
-	pollFor(f.t, 30*time.Second, func() error {
+	poll(f.t, func() error {
 		if kept := f.b.status(f.t, "VmRSS") - f.base; kept > max(growth/2, slack) {
 			return fmt.Errorf("%d KiB of %d are still there", kept, growth)
 		}

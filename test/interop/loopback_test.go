@@ -77,7 +77,7 @@ func proxied(client string) func(network, addr string) (net.Conn, error) {
 func TestHeartbeatsWhileBlocked(t *testing.T) {
 	t.Parallel()
 	b := ownBroker(t, "--http-addr", "127.0.0.1:0")
-	conn, err := amqp091.DialConfig(b.url(), amqp091.Config{Heartbeat: time.Second})
+	conn, err := amqp091.DialConfig(b.url(), amqp091.Config{Heartbeat: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestHeartbeatsWhileBlocked(t *testing.T) {
 	s := (&session{t: t, conn: conn}).channel()
 	blocked, closed := conn.NotifyBlocked(make(chan amqp091.Blocking, 10)), conn.NotifyClose(make(chan *amqp091.Error, 1))
 	s.ok(s.ch.Confirm(false))
-	raw := b.rawClient(t, 1) // sends no heartbeats
+	raw := b.rawClient(t, 3) // sends no heartbeats
 	b.fetch(t, http.MethodPut, "/leveret/alarms/memory", "")
 	confirm, err := s.ch.PublishWithDeferredConfirm("", "nowhere", false, false, amqp091.Publishing{Body: []byte("m")})
 	s.ok(err)
@@ -93,9 +93,9 @@ func TestHeartbeatsWhileBlocked(t *testing.T) {
 		t.Fatalf("told %+v", state)
 	}
 	raw.publish(t)
-	beats := raw.heartbeats(t, 6*time.Second) // thrice what a silent client is given
+	beats := raw.heartbeats(t, 18*time.Second) // thrice what a silent client is given
 	if beats < 6 {
-		t.Errorf("%d heartbeats in 6 s, at an interval of 1 s", beats)
+		t.Errorf("%d heartbeats in 18 s, at an interval of 3 s", beats)
 	}
 	select {
 	case e := <-closed:

@@ -31,6 +31,7 @@ func (b *broker) scraped(t *testing.T, path string) (lines int, took time.Durati
 
 // TestMetricsOfManyQueues: with ten thousand queues the sums are as many lines as with none, single queues are told in time, and publishers don't notice.
 func TestMetricsOfManyQueues(t *testing.T) {
+	const bound = 10 * time.Second // on a machine that has much else to do; it takes milliseconds
 	if brokerBinary == "" {
 		return // the metrics of a foreign broker are not known
 	}
@@ -58,15 +59,15 @@ func TestMetricsOfManyQueues(t *testing.T) {
 	published := make(chan error, 1)
 	go func() { published <- publishConfirmed(ctx, ch, &slowest) }()
 	after, took := b.scraped(t, "/metrics")
-	if after != before || took > time.Second {
+	if after != before || took > bound {
 		t.Errorf("sums: %d lines in %v, %d lines without queues", after, took, before)
 	}
 	lines, took := b.scraped(t, "/metrics/per-object")
 	t.Logf("%d lines of %d queues in %v", lines, manyQueues, took)
-	if lines < 10*manyQueues || took > 5*time.Second {
+	if lines < 10*manyQueues || took > 2*bound {
 		t.Errorf("single queues: %d lines in %v", lines, took)
 	}
-	if lines, took := b.scraped(t, "/metrics/detailed?family=queue_coarse_metrics&queue="+queueNumber(7)); lines > 40 || took > time.Second {
+	if lines, took := b.scraped(t, "/metrics/detailed?family=queue_coarse_metrics&queue="+queueNumber(7)); lines > 40 || took > bound {
 		t.Errorf("one queue: %d lines in %v", lines, took)
 	}
 	stop()
@@ -74,7 +75,7 @@ func TestMetricsOfManyQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("the slowest confirm took %v", time.Duration(slowest.Load()))
-	if d := time.Duration(slowest.Load()); d > time.Second {
+	if d := time.Duration(slowest.Load()); d > bound {
 		t.Errorf("a confirm took %v", d)
 	}
 }

@@ -59,7 +59,7 @@ var workerScopes = []string{"configure:%2F/allowed-*", "write:%2F/allowed-*", "w
 func TestTokenOfPika(t *testing.T) {
 	t.Parallel()
 	b, p := tokenBroker(t, "")
-	b.program(t, pika, "access_token", p.sign("worker", 5*time.Second, workerScopes...)).finish(
+	b.program(t, pika, "access_token", p.sign("worker", 15*time.Second, workerScopes...)).finish(
 		"got hello",
 		"403 ACCESS_REFUSED - configure access to queue 'forbidden' in vhost '/' refused for user 'worker'",
 		"published as worker",
@@ -71,16 +71,17 @@ func TestTokenOfPika(t *testing.T) {
 func TestTokenIsRenewed(t *testing.T) {
 	t.Parallel()
 	b, p := tokenBroker(t, "")
-	end := time.Now().Add(3 * time.Second)
+	const life = 10 * time.Second
+	end := time.Now().Add(life)
 	conn, err := amqp091.DialConfig(b.url(), amqp091.Config{SASL: []amqp091.Authentication{
-		&amqp091.PlainAuth{Username: "", Password: p.sign("worker", 3*time.Second, workerScopes...)},
+		&amqp091.PlainAuth{Username: "", Password: p.sign("worker", life, workerScopes...)},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	closed := conn.NotifyClose(make(chan *amqp091.Error, 1))
-	if err := conn.UpdateSecret(p.sign("worker", time.Minute, workerScopes...), "renewed"); err != nil {
+	if err := conn.UpdateSecret(p.sign("worker", time.Hour, workerScopes...), "renewed"); err != nil {
 		t.Fatal(err)
 	}
 	select {
