@@ -102,6 +102,7 @@ func (c *connection) awaitFreed(freed <-chan struct{}) bool {
 	defer h.waiting.Add(-1)
 	c.waiting.Store(true)
 	defer c.waiting.Store(false)
+	c.keepLittle()
 	tick := time.NewTicker(hungUpInterval)
 	defer tick.Stop()
 	for {
