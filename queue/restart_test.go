@@ -326,3 +326,41 @@ func TestDelaysAfterRestart(t *testing.T) {
 		l.close()
 	}
 }
+
+// A dead letter that waits for somebody to take it is not ready again after a restart: it waits on, for the same reason, and goes then.
+func TestDeadLettersWaitOnAfterRestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome queue.Outcome
+		limit   int64
+		atLeast bool
+		leaving int
+	}{
+		"rejected":              {queue.Reject, queue.DefaultSettings().DeliveryLimit, true, 2},
+		"came back too often":   {queue.Requeue, 0, true, 2},
+		"rejected, as it comes": {queue.Reject, queue.DefaultSettings().DeliveryLimit, false, 0}, // at most once: nobody promised to keep it
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := new(stubborn)
+			s := queue.DefaultSettings()
+			s.DeadLetter, s.AtLeastOnce, s.DeliveryLimit = true, c.atLeast, c.limit
+			l := newLives(t, queue.Options{Settings: s, Forwarder: f})
+			l.logged("", false, kept+"a", kept+"b", kept+"c")
+			l.want("before", l.all(false), "1a 1b 1c")
+			l.settle(nil, c.outcome, 1, 3)
+			l.restart()
+			if st := l.Stats(); st.Leaving != c.leaving || st.Ready != 3-c.leaving {
+				t.Errorf("%d wait, %d are ready", st.Leaving, st.Ready)
+			}
+			f.open = true
+			l.until("they have gone", func() bool {
+				l.Tend()
+				return l.Stats().Leaving == 0
+			})
+			if st := l.Stats(); int(st.DeadLettered[queue.Rejected]+st.DeadLettered[queue.DeliveryLimit]) != c.leaving {
+				t.Errorf("%d and %d went", st.DeadLettered[queue.Rejected], st.DeadLettered[queue.DeliveryLimit])
+			}
+			l.Delete(false, false)
+			l.close()
+		})
+	}
+}
