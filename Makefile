@@ -31,7 +31,7 @@ test: race memory interop ## all tests: the packages under the race detector, me
 
 .PHONY: race
 race: ## test the packages under the race detector
-	$(GO) test -race -timeout 15m $(PACKAGES)
+	$(GO) test -race -timeout 30m $(PACKAGES)
 
 .PHONY: memory
 memory: ## measure what long queues cost in memory, from one to five million messages
@@ -40,7 +40,7 @@ memory: ## measure what long queues cost in memory, from one to five million mes
 .PHONY: interop
 interop: ## test the built binary with pika, amqplib and amqp091-go (installs the clients)
 	@if [ -x test/interop/setup.sh ]; then timeout 600 test/interop/setup.sh; fi
-	@if [ -d test/interop ]; then $(GO) test -count=1 -timeout 20m ./test/interop/...; fi
+	@if [ -d test/interop ]; then $(GO) test -count=1 -timeout 30m ./test/interop/...; fi
 
 .PHONY: test-crash
 test-crash: ## kill the broker 200 times in the middle of publishing and look for what was confirmed

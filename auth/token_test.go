@@ -30,7 +30,7 @@ func (v verifier) Verify(token string) (auth.Token, error) {
 func trusting(t auth.Token) auth.TokenVerifier { return verifier{aToken: t} }
 
 func TestTokenLogin(t *testing.T) {
-	tokens := verifier{aToken: {User: "worker", Scopes: []string{"read:v/*"}, Expires: time.Now().Add(time.Minute)}}
+	tokens := verifier{aToken: {User: "worker", Scopes: []string{"read:v/*"}, Expires: time.Now().Add(time.Hour)}}
 	account := auth.Account{Name: "u", PasswordHash: test12Hash}
 	tests := []struct {
 		name           string
@@ -84,7 +84,7 @@ func TestTokensOnly(t *testing.T) {
 
 // An account of the same name gives a token's user nothing, and takes nothing from it.
 func TestTokenUserIsNoAccount(t *testing.T) {
-	tokens := verifier{aToken: {User: "u", Scopes: []string{"read:v/*"}, Expires: time.Now().Add(time.Minute)}}
+	tokens := verifier{aToken: {User: "u", Scopes: []string{"read:v/*"}, Expires: time.Now().Add(time.Hour)}}
 	a := newAuthWith(t, func(o *auth.Options) { o.Tokens = tokens }, auth.Account{
 		Name: "u", Tags: []string{"administrator"}, Permissions: map[string]auth.Permissions{"w": auth.AllPermissions(), "v": auth.AllPermissions()},
 		Limits: auth.Limits{auth.MaxConnections: 0},
@@ -113,9 +113,9 @@ func TestTokenUserIsNoAccount(t *testing.T) {
 }
 
 func TestRenew(t *testing.T) {
-	later := time.Now().Add(time.Hour)
+	later := time.Now().Add(2 * time.Hour)
 	tokens := verifier{
-		aToken:      {User: "u", Scopes: []string{"read:v/a"}, Expires: time.Now().Add(time.Minute)},
+		aToken:      {User: "u", Scopes: []string{"read:v/a"}, Expires: time.Now().Add(time.Hour)},
 		"e30.e30.2": {User: "u", Scopes: []string{"read:v/b", "tag:monitoring"}, Expires: later},
 		"e30.e30.3": {User: "w", Scopes: []string{"read:v/*"}, Expires: later},
 	}

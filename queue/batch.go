@@ -41,9 +41,12 @@ func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) {
 	return len(b.messages) == BatchMessages
 }
 
-// AddTagged is Add for a queue that is Tagged.
+// Tag is called before each Add for a queue that is Tagged.
+func (b *Batch) Tag(tag uint32) { b.tags = append(b.tags, tag) }
+
+// AddTagged is Tag and Add.
 func (b *Batch) AddTagged(m amqp.Message, k *Chunk, tag uint32) (full bool) {
-	b.tags = append(b.tags, tag)
+	b.Tag(tag)
 	return b.Add(m, k)
 }
 
@@ -61,7 +64,11 @@ func (b *Batch) Len() int { return len(b.messages) }
 // free gives the batch back; it must keep no message alive.
 func (b *Batch) free() {
 	clear(b.messages)
-	clear(b.refused)
-	*b = Batch{messages: b.messages[:0], tags: b.tags[:0], refused: b.refused[:0]}
+	b.messages, b.tags = b.messages[:0], b.tags[:0]
+	if len(b.refused) > 0 {
+		clear(b.refused)
+		b.refused = b.refused[:0]
+	}
+	b.Unrefusable, b.bytes, b.first, b.next = false, 0, 0, nil
 	batches.Put(b)
 }

@@ -1,6 +1,9 @@
 package queue
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // choose finds a message that may go, and the consumer that it goes to; c is nil for a get.
 func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok bool) {
@@ -47,50 +50,65 @@ func (o *groups) next(q *Queue, get bool) (*group, *Consumer) {
 	return free, q.consumers.next()
 }
 
-// lookAhead sorts messages of one lane after the other, a few each time that something is chosen. So each lane has messages among those that are
-// chosen from, and one whose sorted messages are all with consumers that have no room shows what stands behind them.
+// lookAhead sorts messages of one lane after the other, up to the horizon, each time that something is chosen. The horizon is moved on when little is
+// sorted; and when all of that is with consumers it is a little, to see what stands behind.
 func (o *groups) lookAhead(q *Queue) {
-	if o.unsorted == [len(o.unsorted)]uint64{} {
+	if !o.hasUnsorted() {
 		return
 	}
-	o.turn++
-	switch l := &o.lanes[o.turn]; {
-	case l.sorted < groupAhead/2:
-		o.sort(q, l, groupAhead)
-	case l.open == 0:
-		o.sort(q, l, groupPast)
+	o.sort(q, &o.lanes[o.turn], false)
+	if o.turn++; o.turn > 0 || o.unread {
+		return
+	}
+	switch {
+	case o.sorted < groupAhead:
+		o.horizon += groupStep
+	case o.free.front == nil:
+		o.horizon += groupPast
 	}
 }
 
-// search sorts messages until one may go, or no more can be sorted: then it returns false.
+func (o *groups) hasUnsorted() bool { return o.unsorted != [len(o.unsorted)]uint64{} }
+
+// search moves the horizon on until a message may go, or no more can be sorted: then it returns false.
 func (o *groups) search(q *Queue) (found bool) {
-	o.unread = o.absent.count > 0
-	for w, word := range o.unsorted {
-		for ; word != 0; word &= word - 1 {
-			i := w*64 + bits.TrailingZeros64(word)
-			for l := &o.lanes[i]; o.sort(q, l, groupAhead); {
-				if o.free.front != nil || o.holders.front() != nil {
-					return true
-				}
+	for o.unread = o.absent.count > 0; o.hasUnsorted(); {
+		next := uint64(math.MaxUint64) // of the messages that can be sorted
+		for w, word := range o.unsorted {
+			for ; word != 0; word &= word - 1 {
+				next = min(next, o.sort(q, &o.lanes[w*64+bits.TrailingZeros64(word)], true))
 			}
 		}
+		if o.free.front != nil || o.holders.front() != nil {
+			return true
+		}
+		if next == math.MaxUint64 {
+			return false
+		}
+		o.horizon = max(o.horizon, next) + groupStep
 	}
 	return false
 }
 
-// sort sorts so many messages of a lane, and reports whether it could sort one.
-func (o *groups) sort(q *Queue, l *groupLane, most int) (sorted bool) {
-	for ; most > 0 && l.sorted < groupLook && l.Len() > l.sorted; most-- {
+// sort sorts the messages of a lane up to the horizon, and returns the next one that can be sorted when the horizon has been moved on; above every
+// number if there is none. Those of a tail, which may go to disk before it is their turn, are sorted only if nothing else is found.
+func (o *groups) sort(q *Queue, l *groupLane, tail bool) (next uint64) {
+	for o.sortable(l) && l.Len() > l.sorted {
 		n, ok := l.From(l.from)
 		if !ok {
-			return sorted
+			break
+		}
+		if n >= o.horizon {
+			return n
 		}
 		e := q.window.At(n)
 		if e == nil {
 			o.unread = true
-			return sorted
+			break
 		}
-		sorted = true
+		if e.tail && !tail && q.head+q.loose.head >= headWindow>>q.shifted/2 {
+			break
+		}
 		if other := &o.lanes[e.tag%groupLanes]; other != l { // read back from the log, it has lost its tag
 			o.forget(n)
 			o.add(n, e.tag)
@@ -99,7 +117,20 @@ func (o *groups) sort(q *Queue, l *groupLane, most int) (sorted bool) {
 		o.assign(n, e.tag)
 		o.mark(e.tag % groupLanes)
 	}
-	return sorted
+	return math.MaxUint64
+}
+
+// sortable reports whether messages of a lane may be sorted: there are not too many that are, in the lane or in all. A lane that has next to none is
+// sorted all the same. Once there are too many in all, half of them go first: so what is to be read from disk is read in one piece.
+func (o *groups) sortable(l *groupLane) bool {
+	return l.sorted < groupLook && (!o.full || l.sorted < groupLeast)
+}
+
+// weighSorted counts messages that are sorted, or are not any more.
+func (o *groups) weighSorted(l *groupLane, count int) {
+	l.sorted += count
+	o.sorted += count
+	o.full = o.sorted >= groupMost || o.full && o.sorted > groupMost/2
 }
 
 // arrived has the groups served again whose first message was on disk and is not any more.
@@ -151,7 +182,6 @@ func (o *groups) hold(tag uint32, c *Consumer) {
 	g := o.group(tag)
 	if g.held == 0 {
 		g.holder = c
-		o.lanes[tag%groupLanes].open -= g.ready.len()
 	}
 	g.held++
 	o.place(g)
@@ -166,7 +196,6 @@ func (o *groups) release(tag uint32) {
 	}
 	if g.held--; g.held == 0 {
 		g.holder = nil
-		o.lanes[tag%groupLanes].open += g.ready.len()
 		o.place(g)
 	}
 }

@@ -1,6 +1,10 @@
 package queue
 
-import "leveret/amqp"
+import (
+	"math"
+
+	"leveret/amqp"
+)
 
 // Outbox is the outgoing side of a connection: what a queue needs of it to deliver. The server implements it.
 type Outbox interface {
@@ -55,6 +59,17 @@ func (c *Consumer) Queue() *Queue { return c.queue }
 // hasRoom reports whether the queue's own limits let another message go to the consumer.
 func (c *Consumer) hasRoom() bool {
 	return !c.stalled && (c.NoAck || c.Prefetch == 0 || c.unacked < c.Prefetch)
+}
+
+// room is how many messages more the queue's own limits let go to the consumer.
+func (c *Consumer) room() int {
+	switch {
+	case c.stalled:
+		return 0
+	case c.NoAck || c.Prefetch == 0:
+		return math.MaxInt
+	}
+	return max(0, c.Prefetch-c.unacked)
 }
 
 // Resume tells the queue that a receiver which refused a message has room again. It may be called from any goroutine and does not wait;

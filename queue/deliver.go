@@ -111,8 +111,8 @@ func (q *Queue) pass(b *Batch) int {
 	}
 	var held Outbox
 	passed := 0
-	for ; passed < len(b.messages) && q.budget > 0; passed++ {
-		c := q.passTo(b, passed)
+	for passed < len(b.messages) && q.budget > 0 {
+		c, run := q.taker(b, passed)
 		if c == nil {
 			break
 		}
@@ -123,65 +123,77 @@ func (q *Queue) pass(b *Batch) int {
 			held = c.Outbox
 			q.lock(held)
 		}
-		n, m := b.first+uint64(passed), &b.messages[passed]
-		if !c.Receiver.Deliver(n, m.message, false) {
-			c.stalled = true
-			q.consumers.update(c)
-			passed--
-			continue
-		}
-		q.passed(c, n, m, b.tag(passed))
+		passed += q.passTo(c, b, passed, min(run, q.budget, len(b.messages)-passed))
 	}
 	if held != nil {
 		held.Unlock()
 	}
 	if passed > 0 {
+		q.notePassing(b.messages[0].message, false)
 		q.noteLast(b.messages[passed-1].message, false)
 	}
 	return passed
 }
 
-// passTo is the consumer that a message which just came in goes to, nil if it has to wait.
-func (q *Queue) passTo(b *Batch, i int) *Consumer {
-	if q.groups == nil {
-		return q.consumers.next()
+// taker is the consumer that a message which just came in goes to, nil if it has to wait, and how many of those behind it may go there too.
+func (q *Queue) taker(b *Batch, i int) (c *Consumer, run int) {
+	if q.groups != nil {
+		return q.groups.passTo(q, b.tag(i)), 1
 	}
-	return q.groups.passTo(q, b.tag(i))
+	if c = q.consumers.next(); c == nil {
+		return nil, 0
+	}
+	return c, q.consumers.turn(c)
 }
 
-// passed notes that a message went straight to a consumer.
-func (q *Queue) passed(c *Consumer, n uint64, m *item, tag uint32) {
-	q.notePassing(m.message, false)
-	q.budget--
-	logged := q.Logs(m.message)
-	if logged {
-		q.counted.DiskWrites++
-	}
-	switch {
-	case c.NoAck:
-		q.counted.DeliveredAuto++
-		if logged {
-			q.tell(n)
+// passTo delivers a run of messages, from one on, to a consumer, and returns how many that took. What is the same for all of them is done
+// once: in a batch for a single consumer that is nearly everything.
+func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
+	i, end, held := from, from+run, 0
+	for ; i < end; i++ {
+		n, m := b.first+uint64(i), &b.messages[i]
+		if !c.Receiver.Deliver(n, m.message, false) {
+			c.stalled = true
+			break
 		}
-		q.releases.add(m.chunk)
-	case logged:
-		q.lend(n, len(m.message)+entryOverhead, tag)
-		q.mark(m.message)
-		q.releases.add(m.chunk)
-	default:
-		q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: tag}, false)
-		q.service.holding.bytes += len(m.message)
-		q.mark(m.message)
-	}
-	if !c.NoAck {
-		q.counted.Delivered++
-		q.unacked++
-		c.unacked++
-		if q.groups != nil {
-			q.groups.hold(tag, c)
+		if q.Logs(m.message) {
+			q.passLogged(c, n, m, b.tag(i))
+		} else if c.NoAck {
+			q.releases.add(m.chunk)
+		} else {
+			q.mark(m.message)
+			q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: b.tag(i)}, false)
+			held += len(m.message)
 		}
+		if q.groups != nil && !c.NoAck {
+			q.groups.hold(b.tag(i), c)
+		}
+	}
+	n := i - from
+	q.budget -= n
+	if c.NoAck {
+		q.counted.DeliveredAuto += uint64(n)
+	} else {
+		q.counted.Delivered += uint64(n)
+		q.unacked += n
+		c.unacked += n
+		q.serving()
+		q.service.holding.bytes += held
 	}
 	q.consumers.served(c)
+	return n
+}
+
+// passLogged is for a message that the log holds: the queue keeps none of it in memory meanwhile.
+func (q *Queue) passLogged(c *Consumer, n uint64, m *item, tag uint32) {
+	q.counted.DiskWrites++
+	if c.NoAck {
+		q.tell(n)
+	} else {
+		q.lend(n, len(m.message)+entryOverhead, tag)
+		q.mark(m.message)
+	}
+	q.releases.add(m.chunk)
 }
 
 // lock locks an outbox for deliveries and remembers that it has to be flushed.

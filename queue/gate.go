@@ -125,7 +125,7 @@ func (g *gate) look() {
 }
 
 // turn is called when the runner takes the mailbox: what it took before is part of what it says now.
-func (g *gate) turn(state runnerState) {
+func (g *gate) turn(state *runnerState) {
 	g.ready, g.bodies = int64(state.ready), state.bodies
 	g.working, g.workingBodies = g.waiting, g.waitingBodies
 	g.waiting, g.waitingBodies = 0, 0

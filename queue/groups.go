@@ -9,16 +9,20 @@ import (
 
 const (
 	groupLanes = 256
-	// groupAhead is how many messages of each lane the queue sorts into their groups before it is their turn.
-	groupAhead = 8
-	// groupPast is how many more it sorts each time that it finds all of these with consumers.
-	groupPast = 1
+	// groupAhead is how many messages are sorted into their groups before it is their turn, in steps of so many numbers, and
+	groupAhead = 4 << 10
+	groupStep  = 1 << 10
+	// groupPast is the step when the groups of all that are sorted are with consumers.
+	groupPast = 64
+	// groupMost is how many are sorted at most, but for groupLeast of each lane.
+	groupMost  = 32 << 10
+	groupLeast = 16
 	// groupLook is how many messages of a lane the queue sorts at most, if their groups are with consumers that have no room.
 	groupLook = 1000
-	// groupRead is how many messages of a lane in a row are read from disk before it is another lane's turn.
-	groupRead = 32
 	// groupWindow is how many times as long as usual the head of such a queue may be in memory.
 	groupWindow = 8
+	// groupIdle is how many numbers a group that has none keeps room for.
+	groupIdle = 16
 	// groupsIdle is how many groups that have no messages are remembered: those of a queue that is kept busy come again in a moment.
 	groupsIdle = 1024
 )
@@ -40,6 +44,9 @@ type groups struct {
 	holders  holders
 	chosen   *group // that is likely to be asked for next
 	turn     uint8  // lane that is sorted next
+	horizon  uint64 // messages below are to be sorted, of all lanes that do not have too many
+	sorted   int    // messages that are
+	full     bool   // these are too many
 	low      uint64 // no message has a lower number, and
 	lowLane  int    // the one that has it is in this lane, if it is there still
 	waiting  bool   // nothing can go before something else happens
@@ -51,7 +58,6 @@ type groupLane struct {
 	lane
 	from   uint64 // those below are sorted
 	sorted int    // how many these are
-	open   int    // of these, those of groups that nobody holds
 }
 
 func newGroups() *groups { return new(groups) }
@@ -60,9 +66,17 @@ func (o *groups) add(n uint64, tag uint32) {
 	l := &o.lanes[tag%groupLanes]
 	l.Add(n)
 	o.low = min(o.low, n)
-	if n < l.from || l.sorted+1 == l.Len() && l.sorted < groupAhead {
+	if n < l.from || l.sorted+1 == l.Len() && o.sortable(l) { // which costs least now that it is at hand
 		o.assign(n, tag)
 	}
+	o.mark(tag % groupLanes)
+	o.waiting = false
+}
+
+// addTail is add for a message that may go to disk before it is its turn.
+func (o *groups) addTail(n uint64, tag uint32) {
+	o.lanes[tag%groupLanes].Add(n)
+	o.low = min(o.low, n)
 	o.mark(tag % groupLanes)
 	o.waiting = false
 }
@@ -111,10 +125,7 @@ func (o *groups) assign(n uint64, tag uint32) {
 	g.ready.add(n)
 	g.absent = g.absent && g.ready.first() != n
 	l.from = max(l.from, n+1)
-	l.sorted++
-	if g.held == 0 {
-		l.open++
-	}
+	o.weighSorted(l, 1)
 	o.place(g)
 }
 
@@ -123,11 +134,7 @@ func (o *groups) unassign(n uint64, g *group) bool {
 	if !g.ready.remove(n) {
 		return false
 	}
-	l := &o.lanes[g.tag%groupLanes]
-	l.sorted--
-	if g.held == 0 {
-		l.open--
-	}
+	o.weighSorted(&o.lanes[g.tag%groupLanes], -1)
 	g.absent = false
 	o.place(g)
 	return true
@@ -164,7 +171,7 @@ func (o *groups) place(g *group) {
 
 // rest bounds what is remembered of groups that are idle, one of which has just become so.
 func (o *groups) rest(g *group) {
-	if cap(g.ready.list) > groupAhead {
+	if cap(g.ready.list) > groupIdle {
 		g.ready = numbers{}
 	}
 	if o.idle.count > 2*groupsIdle {
@@ -248,25 +255,34 @@ func (o *groups) heads(each func(n uint64) bool) {
 	o.eachLane(func(_ int, l *groupLane) bool { return each(l.First()) })
 }
 
-// each calls each for the messages that are sorted next: some of each lane in turn.
+// each calls each for the messages that are sorted next, of all lanes step by step: what is near each other is read from disk at once.
 func (o *groups) each(each func(store.Range) bool) {
 	var from [groupLanes]uint64
-	more := true
-	for looked := 0; looked < groupLook && more; looked += groupRead {
+	var count [groupLanes]int
+	for limit := uint64(0); ; {
+		next, more := uint64(math.MaxUint64), true
 		o.eachLane(func(i int, l *groupLane) bool {
 			from[i] = max(from[i], l.from)
-			for range groupRead {
+			for o.sortable(l) && count[i] < groupLook-l.sorted {
 				n, ok := l.From(from[i])
-				if !ok {
+				if !ok || n >= limit {
+					if ok {
+						next = min(next, n)
+					}
 					break
 				}
 				from[i] = n + 1
+				count[i]++
 				if more = each(store.Range{First: n, Last: n}); !more {
-					return false
+					break
 				}
 			}
-			return true
+			return more
 		})
+		if !more || next == math.MaxUint64 {
+			return
+		}
+		limit = max(limit, next) + groupStep
 	}
 }
 
@@ -288,12 +304,12 @@ func (o *groups) filter(keep func(n uint64) bool) {
 	for i := range o.lanes {
 		l := &o.lanes[i]
 		l.filter(keep)
-		l.from, l.sorted, l.open = 0, 0, 0
+		l.from, l.sorted = 0, 0
 		o.mark(uint32(i))
 	}
 	for _, g := range o.all.values() { // they are sorted again when it is their turn
 		g.ready, g.absent = numbers{}, false
 		o.place(g)
 	}
-	o.low = 0
+	o.low, o.horizon, o.sorted, o.full = 0, 0, 0, false
 }

@@ -38,7 +38,7 @@ func sortedNow(q *Queue) (sorted int) {
 	return sorted
 }
 
-// The queue looks past so many messages of a lane whose groups are with consumers that have no room, each once, and past those of each lane.
+// The queue looks past so many messages whose groups are with consumers that have no room, each once.
 func TestLockedGroupsAreSortedOnce(t *testing.T) {
 	const many, each = 512, 600 // two groups a lane
 	q := groupQueue(many, each)
@@ -47,8 +47,8 @@ func TestLockedGroupsAreSortedOnce(t *testing.T) {
 		q.groups.hold(tag+1, busy)
 	}
 	q.consumers.add(idle) // it has room, but every group is with the other one
-	if got := sortedNow(q); got != groupLanes*groupLook || !q.groups.waiting {
-		t.Fatalf("%d messages were sorted, want %d; waiting: %v", got, groupLanes*groupLook, q.groups.waiting)
+	if got := sortedNow(q); got != groupMost || !q.groups.waiting {
+		t.Fatalf("%d messages were sorted, want %d; waiting: %v", got, groupMost, q.groups.waiting)
 	}
 
 	q.groups.release(18) // the one group that it held a message of
@@ -97,7 +97,7 @@ func TestHotGroupHidesNobody(t *testing.T) {
 
 // A message that came back before those that are sorted goes first, and one that was sorted goes by the tag that it had then.
 func TestGroupsKeepTheirOrder(t *testing.T) {
-	q := groupQueue(1, groupAhead)
+	q := groupQueue(1, 8)
 	q.consumers.add(&Consumer{queue: q})
 	q.groups.remove(1, 1)
 	q.groups.remove(2, 1)
@@ -112,7 +112,7 @@ func TestGroupsKeepTheirOrder(t *testing.T) {
 	if n, _, _, ok := q.groups.choose(q, false); !ok || n != 2 {
 		t.Errorf("message %d goes, %v", n, ok)
 	}
-	if g := q.groups.find(1); g.ready.len() != groupAhead-2 || q.groups.lanes[1].sorted != groupAhead-2 || q.groups.lanes[1].open != groupAhead-2 {
+	if g := q.groups.find(1); g.ready.len() != 6 || q.groups.lanes[1].sorted != 6 || q.groups.sorted != 6 {
 		t.Errorf("%d messages of the group are ready, %+v", g.ready.len(), q.groups.lanes[1])
 	}
 }

@@ -65,7 +65,7 @@ func (q *Queue) part(d Departure) {
 		l.list = append(l.list, d)
 		return
 	}
-	q.counted.Dropped[d.Reason]++
+	q.countDropped(d.Reason)
 	q.gone(&d)
 }
 
@@ -97,7 +97,7 @@ func (q *Queue) partUnread(n uint64, r Reason) {
 		q.leavers().sets[r].Add(n)
 		return
 	}
-	q.counted.Dropped[r]++
+	q.countDropped(r)
 	q.tell(n)
 }
 
@@ -172,9 +172,9 @@ func (q *Queue) forwarded(d *Departure) (stays bool) {
 		d.Stays, d.Unsure = false, false
 		return true
 	case d.Lost:
-		q.counted.Dropped[d.Reason]++
+		q.countDropped(d.Reason)
 	default:
-		q.counted.DeadLettered[d.Reason]++
+		q.countDeadLettered(d.Reason)
 	}
 	q.gone(d)
 	return false
@@ -204,7 +204,7 @@ func (q *Queue) shed(l *leaving) {
 			q.putBack(&d)
 		case l.bytes > looseWindow>>q.shifted:
 			dropped++
-			q.counted.Dropped[d.Reason]++
+			q.countDropped(d.Reason)
 			q.gone(&d)
 		default:
 			if d.chunk != nil {

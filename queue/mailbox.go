@@ -172,11 +172,10 @@ func (m *mailbox) flowing() bool {
 	return m.readyBytes > FlowLimit && time.Since(m.delivered) < FlowWait
 }
 
-// take swaps the mailbox's contents for the runner's empty slice. It reports false, and that nobody runs the queue any more, when there
-// was nothing and the runner says that it has no work left of its own.
-func (m *mailbox) take(t *taken, state runnerState) bool {
+// take swaps the mailbox's contents for empty slices. It returns nil, and nobody runs the queue any more, when there was nothing and the
+// runner says that it has no work left of its own.
+func (m *mailbox) take(state *runnerState) (t *taken) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if state.delivered {
 		m.delivered = m.lately
 	}
@@ -188,18 +187,20 @@ func (m *mailbox) take(t *taken, state runnerState) bool {
 		close(m.drained)
 		m.drained = nil
 	}
-	if m.head == nil && len(m.commands) == 0 && !state.busy {
+	if m.head != nil || len(m.commands) > 0 || state.busy {
+		t = turns.Get().(*taken)
+		t.batches, m.head, m.tail = m.head, nil, nil
+		t.commands, m.commands = m.commands, t.commands[:0]
+		m.bytes = 0
+	} else {
 		m.running = false
 		if m.idle != nil {
 			close(m.idle)
 			m.idle = nil
 		}
-		return false
 	}
-	t.batches, m.head, m.tail = m.head, nil, nil
-	t.commands, m.commands = m.commands, t.commands[:0]
-	m.bytes = 0
-	return true
+	m.mu.Unlock()
+	return t
 }
 
 // awaitIdle blocks until nobody runs the queue. One caller at a time.

@@ -92,7 +92,11 @@ func (q *Queue) add(n uint64, e entry) {
 	}
 	q.window.Put(n, e, true)
 	q.weigh(&e, size)
-	q.enter(n, e.tag, true)
+	if e.tail && q.groups != nil {
+		q.groups.addTail(n, e.tag)
+	} else {
+		q.enter(n, e.tag, true)
+	}
 	q.mark(e.message)
 	q.noteDeadline(n, e.message)
 }

@@ -72,8 +72,8 @@ type Queue struct {
 	stopped    bool // the broker stops: nothing happens by itself any more
 	unfinished bool // this turn left work to the next
 	counted    Totals
-	shown      departed // as the stats have it
-	next       uint64   // number of the next message to be put into the window
+	departed   bool   // a message was dropped or dead-lettered since the stats were told
+	next       uint64 // number of the next message to be put into the window
 	keeper     keeper
 	settled    settled
 	order      order   // nil: first in, first out

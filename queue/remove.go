@@ -53,7 +53,7 @@ func (q *Queue) close() {
 	q.forget()
 	q.settled = q.settled[:0] // the store drops the queue as a whole
 	totals := q.counted
-	q.counted = Totals{}
+	q.counted, q.departed = Totals{}, true
 	q.publishStats()
 	q.opts.Ledger.add(&totals)
 }

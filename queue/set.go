@@ -341,6 +341,9 @@ func (s *Set) find(number uint64) (i int, found bool) {
 	case s.pages[0].number >= number:
 		return 0, s.pages[0].number == number
 	}
+	if i := number - s.pages[0].number; i <= uint64(last) && s.pages[i].number == number { // no page is missing before
+		return int(i), true
+	}
 	i = sort.Search(last, func(i int) bool { return s.pages[i].number >= number })
 	return i, s.pages[i].number == number
 }

@@ -185,7 +185,7 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 		q.partUnread(n, Rejected)
 	default:
 		if o == Reject {
-			q.counted.Dropped[Rejected]++
+			q.countDropped(Rejected)
 		}
 		if logged && !q.spilled {
 			q.forgetAttempts(store.Range{First: n, Last: n})

@@ -124,13 +124,24 @@ func (q *Queue) publishStats() {
 		set(&s.diskWrites, t.DiskWrites)
 	}
 	set(&s.diskReads, t.DiskReads)
-	if d := (departed{t.DeadLettered, t.Dropped}); d != q.shown {
-		q.shown = d
+	if q.departed {
+		q.departed = false
 		for r := range reasons {
-			s.deadLettered[r].Store(d.deadLettered[r])
-			s.dropped[r].Store(d.dropped[r])
+			s.deadLettered[r].Store(t.DeadLettered[r])
+			s.dropped[r].Store(t.Dropped[r])
 		}
 	}
+}
+
+// countDropped counts a message that is lost, or that nobody wanted to have as a dead letter.
+func (q *Queue) countDropped(r Reason) {
+	q.counted.Dropped[r]++
+	q.departed = true
+}
+
+func (q *Queue) countDeadLettered(r Reason) {
+	q.counted.DeadLettered[r]++
+	q.departed = true
 }
 
 // headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend, or is to be
@@ -148,9 +159,6 @@ func (q *Queue) headPublished() int64 {
 	}
 	return e.message.Published()
 }
-
-// departed counts messages that have left, by reason.
-type departed struct{ deadLettered, dropped [reasons]uint64 }
 
 // set and setInt avoid the bus traffic of storing what is there already: most figures stand still in a turn.
 func set(a *atomic.Uint64, v uint64) {

@@ -17,18 +17,18 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
-	t := turns.Get().(*taken)
 	state := runnerState{
 		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
 		ready: q.ready(), bodies: q.bodies(),
 	}
 	q.delivered, q.unfinished = false, false
-	more := q.mailbox.take(t, state)
-	if more {
-		q.work(t)
+	t := q.mailbox.take(&state)
+	if t == nil {
+		return false
 	}
+	q.work(t)
 	turns.Put(t)
-	return more
+	return true
 }
 
 func (q *Queue) work(t *taken) {
@@ -46,14 +46,16 @@ func (q *Queue) work(t *taken) {
 	}
 	clear(t.commands)
 	t.commands = t.commands[:0]
-	q.retryDue()
-	q.delaysDue()
-	q.expireAnywhere()
-	q.expire()
-	q.dropHead()
-	q.serveGets()
-	q.deliver()
-	q.forward()
+	q.duties()
+	if len(q.gets) > 0 {
+		q.serveGets()
+	}
+	if q.ready() > 0 {
+		q.deliver()
+	}
+	if q.leaving != nil {
+		q.forward()
+	}
 	if q.delivered && q.service != nil {
 		q.measureWaits()
 	}
@@ -66,13 +68,34 @@ func (q *Queue) work(t *taken) {
 	q.flush()
 }
 
+// duties are what a queue has to do in each turn for features that it uses: here, so that one without them asks no more than whether it has them.
+func (q *Queue) duties() {
+	if q.retries.heap.Len() > 0 {
+		q.retryDue()
+	}
+	if q.delays != nil {
+		q.delaysDue()
+	}
+	if len(q.anywhere.order) > 0 {
+		q.expireAnywhere()
+	}
+	if q.lifetimes.mortal() {
+		q.expire()
+	}
+	if q.dropsHead() {
+		q.dropHead()
+	}
+}
+
 // enqueue takes messages in, behind all others: straight to consumers while no message waits before them, into the window else. What
 // came in after the queue closed is dropped with it.
 func (q *Queue) enqueue(b *Batch) {
 	if q.closed {
 		return
 	}
-	q.refuse(b)
+	if len(b.refused) > 0 {
+		q.refuse(b)
+	}
 	if q.delays != nil {
 		q.delay(b)
 		q.next = b.first + uint64(len(b.messages))

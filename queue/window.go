@@ -219,6 +219,9 @@ func (w *Window[T]) find(n uint64) *page[T] {
 	if p := w.pages[len(w.pages)-1]; p.number == number {
 		return p
 	}
+	if i := number - w.pages[0].number; i < uint64(len(w.pages)) && w.pages[i].number == number { // no page is missing before
+		return w.pages[i]
+	}
 	if i := w.search(number); i < len(w.pages) && w.pages[i].number == number {
 		return w.pages[i]
 	}

@@ -197,35 +197,16 @@ func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *rout
 	p := &c.publisher
 	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if t.batch == nil {
-			t.refuses = t.queue.MayRefuse()
-		}
-		if t.refuses && t.queue.Full(len(m.Body())) { // such a message need not be logged
-			p.refuse(ch, t)
+		if (t.batch == nil || t.refuses) && !p.admit(ch, t, m) { // such a message need not be logged
 			continue
-		}
-		if t.batch == nil {
-			p.begin(t)
 		}
 		if t.run != p.run {
 			p.countInto(t)
 		}
-		if persistent && t.durable || t.keepsAll {
-			if !logged {
-				p.logged.Publish(m, tag)
-				logged = true
-			}
-			p.logged.To(t.number)
-			t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
+		if persistent && t.durable || t.special {
+			logged = p.note(ch, t, m, tag, logged)
 		}
-		if t.refuses {
-			t.origins = append(t.origins, ch.origin())
-		}
-		if t.tagged {
-			full = t.batch.AddTagged(m, k, t.tag) || full
-		} else {
-			full = t.batch.Add(m, k) || full
-		}
+		full = t.batch.Add(m, k) || full
 		taken++
 	}
 	p.traffic.Out += uint64(taken)
@@ -244,11 +225,42 @@ func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *rout
 	}
 }
 
-// begin makes a target one that has something to hand over.
-func (p *publisher) begin(t *target) {
-	t.batch = queue.NewBatch()
-	t.batch.Unrefusable = !t.refuses
-	p.filled = append(p.filled, t)
+// note does for the next message of a target what most do not need: it goes to the log, once for all its queues, comes with a tag, or is remembered
+// in case that the queue refuses it. It returns whether the message is in the log.
+func (p *publisher) note(ch *channel, t *target, m amqp.Message, tag uint32, logged bool) bool {
+	if t.keepsAll || t.durable && m.Persistent() {
+		if !logged {
+			p.logged.Publish(m, tag)
+			logged = true
+		}
+		p.logged.To(t.number)
+		t.pairs = append(t.pairs, pair{len(p.logged.Pairs()) - 1, t.batch.Len()})
+	}
+	if t.refuses {
+		t.origins = append(t.origins, ch.origin())
+	}
+	if t.tagged {
+		t.batch.Tag(t.tag)
+	}
+	return logged
+}
+
+// admit makes a target one that has something to hand over, unless its queue is full.
+func (p *publisher) admit(ch *channel, t *target, m amqp.Message) bool {
+	if t.batch == nil {
+		t.refuses = t.queue.MayRefuse()
+	}
+	if t.refuses && t.queue.Full(len(m.Body())) {
+		p.refuse(ch, t)
+		return false
+	}
+	if t.batch == nil {
+		t.batch = queue.NewBatch()
+		t.batch.Unrefusable = !t.refuses
+		t.special = t.refuses || t.tagged || t.keepsAll
+		p.filled = append(p.filled, t)
+	}
+	return true
 }
 
 // toNobody handles a message that goes to no queue: the virtual host is full, or it is a duplicate, or asks for more time for a delivery, or

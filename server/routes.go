@@ -16,20 +16,23 @@ const maxRoutes = 256
 
 // target is a queue that a connection publishes to, and what is gathered for it.
 type target struct {
-	queue    *queue.Queue
-	number   uint64       // the queue's in the log
-	durable  bool         // persistent messages of the queue are logged,
-	keepsAll bool         // and transient ones too
-	tagged   bool         // its messages come with a tag,
-	tag      uint32       // of the message at hand
+	// What each message needs comes first, to share a cache line.
 	batch    *queue.Batch // nil when there is nothing
-	pairs    []pair       // those of the messages that are logged
-	refuses  bool         // the queue may refuse messages of the batch, so it is kept
-	origins  []origin     // whose they are
-	pressed  bool         // the reader will look whether the queue has room
-	run      uint64       // publisher.run, when it looked for
-	inflow   *inflow      // where its messages are counted, from
-	from     int          // this one of the batch on
+	queue    *queue.Queue
+	run      uint64 // publisher.run, when it looked for
+	tag      uint32 // of the message at hand
+	durable  bool   // persistent messages of the queue are logged,
+	keepsAll bool   // and transient ones too
+	tagged   bool   // its messages come with a tag,
+	refuses  bool   // the queue may refuse messages of the batch, so it is kept whose they are
+	special  bool   // one of the last three
+	pressed  bool   // the reader will look whether the queue has room
+
+	number  uint64   // the queue's in the log
+	pairs   []pair   // those of the messages that are logged
+	origins []origin // whose they are
+	inflow  *inflow  // where its messages are counted, from
+	from    int      // this one of the batch on
 }
 
 func newTarget(q *queue.Queue) *target {

@@ -186,11 +186,13 @@ func TestKeysFromURL(t *testing.T) {
 func TestUnknownKeysAreNoFlood(t *testing.T) {
 	p := newProvider(t, httptest.NewServer, set(newEC("k").jwk()))
 	v := newVerifier(t, nil, func(o *oauth.Options) { o.JWKSFile, o.JWKSURL = "", p.URL+"/keys" })
+	begun := time.Now()
 	for i := range 50 {
 		wantVerify(t, "unknown key", v, newEC(fmt.Sprint(i)).sign(t, nil), false)
 	}
-	if n := p.asked.Load(); n != 1 {
-		t.Errorf("the provider was asked %d times", n)
+	most := 1 + int64(time.Since(begun)/(10*time.Second)) // once, but for a machine that takes longer than until the next time
+	if n := p.asked.Load(); n < 1 || n > most {
+		t.Errorf("the provider was asked %d times, want %d", n, most)
 	}
 }
 

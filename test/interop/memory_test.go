@@ -33,7 +33,7 @@ func TestStalledConsumerIsSkipped(t *testing.T) {
 		t.Errorf("%d of %d messages are ready beside a consumer that reads nothing", left, messages)
 	}
 	reader := s.consume(q, 0)
-	for range left {
+	for range messages / 2 { // the sockets to the stalled one may still take a few of the rest
 		receive(t, reader.deliveries, "a message behind the stalled consumer")
 	}
 }
