@@ -36,7 +36,7 @@ var answers = map[string]string{
 	"GET /overview": `{"node":"leveret@prod-1","product_name":"RabbitMQ","product_version":"4.3.6","object_totals":{"connections":4,"channels":7,"exchanges":9,"queues":2,"consumers":3},
 		"queue_totals":{"messages_ready":1234567,"messages_unacknowledged":13},"message_stats":{"publish_details":{"rate":1500.2},"deliver_get_details":{"rate":1499.8}},
 		"listeners":[{"protocol":"amqp","ip_address":"::","port":5672},{"protocol":"http","ip_address":"::","port":15672}]}`,
-	"GET /nodes/leveret@prod-1": `{"uptime":93784000,"mem_used":52428800,"mem_limit":1288490189,"mem_alarm":false,"disk_free":41231686041,"disk_free_limit":50000000,"disk_free_alarm":true,
+	"GET /nodes/leveret@prod-1": `{"applications":[{"name":"leveret","version":"1.2.3"}],"uptime":93784000,"mem_used":52428800,"mem_limit":1288490189,"mem_alarm":false,"disk_free":41231686041,"disk_free_limit":50000000,"disk_free_alarm":true,
 		"sockets_used":4,"sockets_total":1048576}`,
 }
 
