@@ -28,13 +28,19 @@ func (r *rig) client() *client {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return r.clientOn(nc, nil)
+}
+
+// clientOn speaks AMQP as guest on a connection that is there. The properties are what a client tells of itself.
+func (r *rig) clientOn(nc net.Conn, properties amqp.Table) *client {
+	r.t.Helper()
 	r.t.Cleanup(func() { nc.Close() })
 	c := &client{t: r.t, conn: nc, in: bufio.NewReader(nc)}
 	if _, err := nc.Write([]byte("AMQP\x00\x00\x09\x01")); err != nil {
 		r.t.Fatal(err)
 	}
 	c.expect(amqp.MethodConnectionStart)
-	c.send(0, &amqp.ConnectionStartOk{Mechanism: "PLAIN", Locale: "en_US", Response: []byte("\x00guest\x00guest")})
+	c.send(0, &amqp.ConnectionStartOk{ClientProperties: properties, Mechanism: "PLAIN", Locale: "en_US", Response: []byte("\x00guest\x00guest")})
 	c.expect(amqp.MethodConnectionTune)
 	c.send(0, &amqp.ConnectionTuneOk{FrameMax: 131072, ChannelMax: 8}, &amqp.ConnectionOpen{VirtualHost: "/"})
 	c.expect(amqp.MethodConnectionOpenOk)

@@ -89,17 +89,20 @@ type connectionKey uint64
 
 func octets(s *server.ConnectionStatus) []uint64 { return []uint64{s.Received.Bytes, s.Sent.Bytes} }
 
+// connectionFields is how many fields a connection has.
+const connectionFields = 36
+
 // connection shows a connection. Without TLS, what is about TLS shows as plain.
 func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) object {
 	host, port := addressParts(s.Local)
 	peerHost, peerPort := addressParts(s.Peer)
-	o := object{
+	o := append(make(object, 0, connectionFields), object{
 		{"name", s.Name}, {"node", a.options.Node}, {"vhost", s.VHost}, {"user", s.User}, {"user_who_performed_action", s.User},
 		{"type", "network"}, {"protocol", "AMQP 0-9-1"}, {"state", s.State}, {"host", host}, {"port", port}, {"peer_host", peerHost},
 		{"peer_port", peerPort}, {"auth_mechanism", s.Mechanism}, {"timeout", int64(s.Heartbeat.Seconds())}, {"frame_max", s.FrameMax},
 		{"channel_max", s.ChannelMax}, {"client_properties", s.Client}, {"connected_at", s.Connected.UnixMilli()}, {"channels", s.Channels},
 		{"recv_cnt", s.Received.Calls}, {"send_cnt", s.Sent.Calls}, {"send_pend", s.Pending}, {"ssl", s.TLS != nil},
-	}
+	}...)
 	if v, ok := s.Client.Get("connection_name"); ok {
 		o.add("user_provided_name", plainValue(v))
 	}
@@ -128,8 +131,13 @@ func appendTLS(o object, st *server.TLSStatus, plain any) object {
 }
 
 func addressParts(a net.Addr) (host string, port int) {
-	if a == nil {
+	switch a := a.(type) {
+	case nil:
 		return "", 0
+	case *net.TCPAddr: // of nearly all
+		if a.Zone == "" && a.IP != nil {
+			return a.IP.String(), a.Port
+		}
 	}
 	host, text, err := net.SplitHostPort(a.String())
 	if err != nil {

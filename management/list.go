@@ -38,18 +38,34 @@ func (l listing[T]) reply(c *call) (reply, error) {
 		l.items = slices.DeleteFunc(slices.Clone(l.items), func(item T) bool { return !p.matches(l.id(item).name) })
 	}
 	columns := columnsOf(c)
-	l.sort(c, sortFields(c) == nil)
+	l.sort(c.asked("sort_reverse") && sortFields(c) == nil)
 	if fields := sortFields(c); fields != nil {
 		shown := sortedBy(fields, l.objects(l.items), c.asked("sort_reverse"))
-		if p == nil {
-			return ok(columns.of(shown))
+		return p.reply(sequence{len(shown), func(i int) object { return columns.one(shown[i]) }}, total)
+	}
+	return p.reply(sequence{len(l.items), func(i int) object { return columns.one(l.show(l.items[i])) }}, total)
+}
+
+// sequence is a list of objects each of which is built when it is written, so that a long list is never in memory as a whole.
+type sequence struct {
+	length int
+	at     func(i int) object
+}
+
+// cut is the part of a sequence from one index to before another.
+func (s sequence) cut(from, to int) sequence {
+	return sequence{to - from, func(i int) object { return s.at(from + i) }}
+}
+
+func appendSequence(dst []byte, s sequence) []byte {
+	dst = append(dst, '[')
+	for i := range s.length {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
-		return p.reply(shown, total, columns.of)
+		dst = appendObject(dst, s.at(i))
 	}
-	if p == nil {
-		return ok(columns.of(l.objects(l.items)))
-	}
-	return p.replyItems(len(l.items), total, func(from, to int) []object { return columns.of(l.objects(l.items[from:to])) })
+	return append(dst, ']')
 }
 
 func (l *listing[T]) pageOf(c *call) (*page, error) {
@@ -59,12 +75,26 @@ func (l *listing[T]) pageOf(c *call) (*page, error) {
 	return pageOf(c)
 }
 
-// sort puts the items in order of their identity, which is what equal values of other fields keep.
-func (l *listing[T]) sort(c *call, last bool) {
-	slices.SortFunc(l.items, func(x, y T) int { return l.id(x).compare(l.id(y)) })
-	if last && c.asked("sort_reverse") {
-		slices.Reverse(l.items)
+// sort puts the items in order of their identity, which is what equal values of other fields keep. Items may be large: what is moved about are their
+// identities, each with where its item stands.
+func (l *listing[T]) sort(reverse bool) {
+	type place struct {
+		identity
+		at int
 	}
+	places := make([]place, len(l.items))
+	for i, item := range l.items {
+		places[i] = place{l.id(item), i}
+	}
+	slices.SortFunc(places, func(x, y place) int { return x.compare(y.identity) })
+	if reverse {
+		slices.Reverse(places)
+	}
+	sorted := make([]T, len(places))
+	for i, p := range places {
+		sorted[i] = l.items[p.at]
+	}
+	l.items = sorted
 }
 
 func (l *listing[T]) objects(items []T) []object {
@@ -218,22 +248,21 @@ func (p *page) matches(name string) bool {
 	return p.name == "" || strings.Contains(strings.ToLower(name), p.name)
 }
 
-// reply cuts the page out of a list.
-func (p *page) reply(list []object, total int, columns func([]object) []object) (reply, error) {
-	return p.replyItems(len(list), total, func(from, to int) []object { return columns(list[from:to]) })
-}
-
-// replyItems is reply for a list whose objects are built by items, those from one index to before another.
-func (p *page) replyItems(filtered, total int, items func(from, to int) []object) (reply, error) {
+// reply cuts the page out of a list; without one the answer is the list. total counts what the name filter left out too.
+func (p *page) reply(list sequence, total int) (reply, error) {
+	if p == nil {
+		return ok(list)
+	}
+	filtered := list.length
 	pages := (filtered + p.size - 1) / p.size
 	if p.number > max(pages, 1) {
 		return reply{}, failed(http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.number, p.size, filtered))
 	}
 	from := min((p.number-1)*p.size, filtered)
-	list := items(from, min(from+p.size, filtered))
+	list = list.cut(from, min(from+p.size, filtered))
 	return ok(object{
-		{"total_count", total}, {"item_count", len(list)}, {"filtered_count", filtered}, {"page", p.number}, {"page_size", p.size},
+		{"total_count", total}, {"item_count", list.length}, {"filtered_count", filtered}, {"page", p.number}, {"page_size", p.size},
 		{"page_count", pages}, {"items", list},
 	})
 }

@@ -32,15 +32,15 @@ func listed(t *testing.T, query string) (names string, o object) {
 		f, _ := asFailure(err)
 		return string(appendJSON(nil, f.body)), nil
 	}
-	list, isList := answer.body.([]object)
+	list, isList := answer.body.(sequence)
 	if !isList {
 		o = answer.body.(object)
 		items, _ := o.get("items")
-		list = items.([]object)
+		list = items.(sequence)
 	}
 	var all []string
-	for _, item := range list {
-		name, _ := item.get("name")
+	for i := range list.length {
+		name, _ := list.at(i).get("name")
 		all = append(all, fmt.Sprint(name))
 	}
 	return strings.Join(all, " "), o

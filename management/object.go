@@ -66,6 +66,8 @@ func appendJSON(dst []byte, v any) []byte {
 		return append(dst, v...)
 	case object:
 		return appendObject(dst, v)
+	case sequence:
+		return appendSequence(dst, v)
 	case []object:
 		return appendArray(dst, v)
 	case []any:
@@ -147,13 +149,21 @@ func appendFloat(dst []byte, f float64) []byte {
 	return append(dst, ".0"...)
 }
 
+// verbatim are the octets that stand for themselves in a JSON string.
+var verbatim = func() (table [256]bool) {
+	for b := byte(' '); b < utf8.RuneSelf; b++ {
+		table[b] = b != '"' && b != '\\'
+	}
+	return table
+}()
+
 // appendString appends a JSON string. Text stands as it is, in UTF-8; octets that are none are replaced.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	plain := 0 // how much of s was not copied yet
 	for i := 0; i < len(s); {
 		b := s[i]
-		if b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\' {
+		if verbatim[b] {
 			i++
 			continue
 		}

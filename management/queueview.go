@@ -237,13 +237,14 @@ func (view *queueView) contents(o object, q queueIn, s *queue.Stats) object {
 	if kind == "quorum" {
 		counts := q.ReadyByPriority()
 		return append(o,
-			field{"messages_dlx", s.Leaving}, field{"message_bytes_dlx", 0}, field{"messages_delayed", s.Pending}, field{"delayed_retry", retryNames[q.Settings().RetryType]},
+			field{"messages_dlx", s.Leaving}, field{"message_bytes_dlx", 0}, field{"messages_delayed", s.Pending},
+			field{"delayed_retry", retryNames[q.Settings().RetryType]},
 			field{"messages_ready_returned", 0}, field{"messages_by_priority", byPriority(counts)}, field{"messages_active_priorities", len(counts)},
 			field{"publishers", 0}, field{"open_files", object{{view.api.options.Node, 0}}},
 		)
 	}
 	return append(o,
-		field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.UnackedInMemory},
+		field{"messages_dlx", s.Leaving}, field{"messages_delayed", s.Pending}, field{"messages_ready_ram", s.InMemory}, field{"messages_unacknowledged_ram", s.UnackedInMemory},
 		field{"exclusive_consumer_tag", view.exclusiveTag(q)}, field{"head_message_timestamp", headTimestamp(s)}, field{"storage_version", 2},
 	)
 }

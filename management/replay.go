@@ -96,6 +96,7 @@ func (c *call) replay() (reply, error) {
 		c.audit("queue.replayed", "vhost", c.vhost.Name(), "name", q.Name(), "messages", done.Sent)
 	}
 	return ok(object{
-		{"examined", done.Examined}, {"matched", done.Matched}, {"sent", done.Sent}, {"without_home", done.Homeless}, {"dry_run", r.DryRun},
+		{"examined", done.Examined}, {"matched", done.Matched}, {"sent", done.Sent}, {"without_home", done.Homeless}, {"unroutable", done.Unroutable},
+		{"dry_run", r.DryRun},
 	})
 }

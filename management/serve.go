@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"leveret/amqp"
 )
@@ -91,8 +92,17 @@ func (r *reply) write(w http.ResponseWriter) {
 	}
 }
 
+// buffers are those that answers are written into, as long lists take megabytes. Larger ones than keptBuffer are not kept.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const keptBuffer = 32 << 20
+
 func writeJSON(w http.ResponseWriter, status int, body any) {
-	encoded := appendJSON(nil, body)
+	buffer := buffers.Get().(*[]byte)
+	encoded := appendJSON((*buffer)[:0], body)
+	if *buffer = encoded; cap(encoded) <= keptBuffer {
+		defer buffers.Put(buffer)
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")

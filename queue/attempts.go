@@ -41,12 +41,29 @@ func (q *Queue) deliveryCount(n uint64) uint32 {
 }
 
 // noteAttempts has the log keep the counts of a message, and when it is to be tried again, in Unix milliseconds; 0 for at once.
-func (q *Queue) noteAttempts(n uint64, due int64) {
+func (q *Queue) noteAttempts(n uint64, due int64) { q.note(n, due, alive) }
+
+// noteDeath has the log keep that a consumer was the death of a message, if it stays until another queue has taken it: a start is not to deliver it
+// again. What died of its age or of the queue's length does so again.
+func (q *Queue) noteDeath(n uint64, r Reason) {
+	if q.logging && q.set.AtLeastOnce {
+		q.note(n, 0, uint64(r)+1)
+	}
+}
+
+// alive stands in a note for no death; 1 and above for the reasons, from the first one.
+const alive = 0
+
+// note is how both are kept: the two counts, the time, and the death if there is one.
+func (q *Queue) note(n uint64, due int64, death uint64) {
 	a := &q.attempts
 	start := len(a.bytes)
 	a.bytes = binary.AppendUvarint(a.bytes, uint64(a.acquired.of(n)))
 	a.bytes = binary.AppendUvarint(a.bytes, uint64(a.failed.of(n)))
 	a.bytes = binary.AppendUvarint(a.bytes, uint64(due))
+	if death != alive {
+		a.bytes = binary.AppendUvarint(a.bytes, death)
+	}
 	a.notes = append(a.notes, store.Note{Seq: n, Data: a.bytes[start:len(a.bytes):len(a.bytes)]})
 }
 
@@ -86,8 +103,12 @@ func (q *Queue) recoverAttempts(notes []store.Note) {
 		}
 		q.attempts.acquired.set(note.Seq, uint32(acquired))
 		q.attempts.failed.set(note.Seq, uint32(failed))
-		if due, k := binary.Uvarint(note.Data[n+m:]); k > 0 && due > 0 {
+		due, k := binary.Uvarint(note.Data[n+m:])
+		if k > 0 && due > 0 {
 			q.retryLater(note.Seq, int64(due))
+		}
+		if death, l := binary.Uvarint(note.Data[n+m+max(k, 0):]); l > 0 && death > 0 && death <= uint64(reasons) {
+			q.leaveLater(note.Seq, Reason(death-1))
 		}
 	}
 }

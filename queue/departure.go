@@ -40,6 +40,7 @@ type Departure struct {
 	// Unsure is set by the Forwarder for a message that may turn out to stay after the log was told of the others.
 	Unsure bool
 
+	pull        *pull // that Sent it
 	chunk       *Chunk
 	tag         uint32
 	redelivered bool

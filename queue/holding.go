@@ -12,10 +12,13 @@ type holding struct {
 	again  Set // those that had been delivered before
 }
 
-// tendHead notes what the next message says of its time. Its properties have to be scanned for that: once a second at most, and once a message.
+// tendHead notes what the next message says of its time. Its properties have to be scanned for that: once a second at most, and once a message. If it is
+// on disk alone it is read, though nobody asks for it: how long it has waited tells whether anybody looks after the queue.
 func (q *Queue) tendHead() {
 	n, at := uint64(0), int64(0)
-	if first, e, ok := q.first(); ok && q.ready() > 0 {
+	first, e, ok := q.first()
+	q.headWanted = !ok && q.away.Len() > 0
+	if ok && q.ready() > 0 {
 		n = first
 		var index amqp.PropertyIndex
 		if amqp.ScanProperties(e.message.Properties(), &index) == nil {

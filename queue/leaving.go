@@ -101,6 +101,15 @@ func (q *Queue) partUnread(n uint64, r Reason) {
 	q.tell(n)
 }
 
+// leaveLater has a message go on its way out again, which a start found on disk.
+func (q *Queue) leaveLater(n uint64, r Reason) {
+	if q.away.Remove(n) {
+		q.unweighAway(n, q.wasReturned(n))
+		q.leavers().sets[r].Add(n)
+		q.untended.Store(true)
+	}
+}
+
 // forward hands over what is on its way out.
 func (q *Queue) forward() {
 	l := q.leaving

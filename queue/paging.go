@@ -25,6 +25,7 @@ type paging struct {
 	lentBytes  int            // of those lent, about
 	lentTags   Window[uint32] // of those lent, if the queue has an order and they have one
 
+	unsized                int   // of those away, how many a start found and has not seen; 0 once it has seen one
 	hereBodies, awayBodies int64 // bytes of the bodies of ready messages, in memory and away
 	sureBodies             int64 // of those away, what the queue knows exactly: that of messages which it has seen, and which have not come back
 
@@ -32,6 +33,7 @@ type paging struct {
 	reading bool // a read is under way
 	// overlooked says that the last read was to bring the message to be served next and did not, as those that came before it were large.
 	overlooked bool
+	headWanted bool // the first message is to be read, if it is not in memory, to know its age
 	broken     bool // the last read failed: the next one waits for a Tend
 	full       bool // nothing could be put aside: the next attempt waits for a Tend
 	gets       []*get
@@ -225,7 +227,11 @@ func (q *Queue) takeBack(n uint64) (size int, ok bool) {
 func (q *Queue) giveBack(n uint64, size int, tag uint32) {
 	q.away.Add(n)
 	q.awayBytes += size
-	q.awayBodies += int64(max(0, size-entryOverhead-amqp.MessageHeadSize))
+	around := amqp.MessageHeadSize
+	if q.service != nil {
+		around = max(around, q.service.holding.around)
+	}
+	q.awayBodies += int64(max(0, size-entryOverhead-around))
 	q.enter(n, tag, false)
 	if n >= q.doubtful {
 		q.returned.Add(n)

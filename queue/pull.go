@@ -17,16 +17,17 @@ func (q *Queue) Discard(numbers []uint64) (count int, err error) {
 	return p.count, p.err
 }
 
-// Send sends ready messages, as Peek returned them, somewhere else; each leaves the queue when it has got there. It returns how many are on their
-// way: the others are not ready any more. Any goroutine may call it; it blocks until the queue has answered.
-func (q *Queue) Send(messages []Peeked, to func(amqp.Message) Destination) (count int, err error) {
+// Send sends ready messages, as Peek returned them, somewhere else; each leaves the queue when it has got there. It returns how many have, or are on
+// their way, and how many came back, as no queue took them; the others were not ready any more. Any goroutine may call it; it blocks until the queue
+// has answered.
+func (q *Queue) Send(messages []Peeked, to func(amqp.Message) Destination) (sent, back int, err error) {
 	p := &pull{numbers: make([]uint64, len(messages)), messages: messages, to: make([]Destination, len(messages))}
 	for i := range messages {
 		p.numbers[i] = messages[i].Seq
 		p.to[i] = to(messages[i].Message)
 	}
 	q.call(p, &p.done)
-	return p.count, p.err
+	return p.count - p.back, p.back, p.err
 }
 
 // pull takes messages out of the queue by their numbers.
@@ -36,16 +37,35 @@ type pull struct {
 	to       []Destination
 
 	count int
+	back  int  // of these, how many came back,
+	over  bool // before the call was over
 	err   error
 	done  sync.WaitGroup
 }
 
 func (p *pull) run(q *Queue) {
-	defer p.done.Done()
 	if q.closed {
 		p.err = ErrClosed
+	} else {
+		p.take(q)
+	}
+	if q.closed || p.messages == nil {
+		p.done.Done()
 		return
 	}
+	q.post(pulled{p}) // the runner is right here
+}
+
+// pulled ends a Send, in the turn after the one in which the messages were handed over.
+type pulled struct{ *pull }
+
+func (p pulled) run(*Queue) {
+	p.over = true
+	p.done.Done()
+}
+
+// take takes the messages out of the queue.
+func (p *pull) take(q *Queue) {
 	for i, n := range p.numbers {
 		if p.messages == nil {
 			if q.discard(n) {
@@ -55,7 +75,7 @@ func (p *pull) run(q *Queue) {
 			continue
 		}
 		if d, ok := q.takeReady(n); ok {
-			d.Message, d.Reason, d.To = p.messages[i].Message, Sent, &p.to[i]
+			d.Message, d.Reason, d.To, d.pull = p.messages[i].Message, Sent, &p.to[i], p
 			d.redelivered = p.messages[i].Redelivered
 			q.releases.add(d.chunk)
 			d.chunk = nil // the message is a copy
@@ -87,6 +107,9 @@ func (q *Queue) takeReady(n uint64) (d Departure, ok bool) {
 
 // putBack makes a message ready again that could not be sent.
 func (q *Queue) putBack(d *Departure) {
+	if !d.pull.over {
+		d.pull.back++
+	}
 	if q.order != nil && d.tag == 0 {
 		d.tag = q.tagger(d.Message, &Origin{}) // of one that was on disk
 	}

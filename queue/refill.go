@@ -83,7 +83,7 @@ func (q *Queue) makeRoom() bool {
 // watchesHead reports whether the first message has to be in memory though nobody waits for it, to see when its time is up; or as much of the head as
 // may be, to see how long the queue is.
 func (q *Queue) watchesHead() bool {
-	return q.maybeTooBig() || (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.headsAreHere()
+	return q.maybeTooBig() || (q.lifetimes.mortal() || q.lifetimes.unknown) && !q.headsAreHere() || q.headWanted && !q.firstIsHere()
 }
 
 // headsAreHere reports whether those messages are in memory that may have to be removed first: the first one, or that of each lane where lanes have
@@ -264,6 +264,7 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 		}
 	}
 	size := e.size()
+	q.resize(e.message)
 	q.awayBytes = max(0, q.awayBytes-size)
 	q.awayBodies = max(0, q.awayBodies-int64(len(e.message.Body())))
 	if !q.guessed(m.Seq, e.redelivered) {
@@ -273,6 +274,17 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 	q.weigh(&e, size)
 	q.mark(e.message)
 	q.noteDeadline(m.Seq, e.message)
+}
+
+// resize corrects the guess at the bodies of what a start found by the first message that is read: the store knows how large they are with all that
+// stands around the body, which is much the same in the messages of one queue, and may be more than the body.
+func (q *Queue) resize(m amqp.Message) {
+	if q.unsized == 0 {
+		return
+	}
+	around := len(m) - len(m.Body()) - amqp.MessageHeadSize
+	q.awayBodies = max(0, q.awayBodies-int64(min(q.unsized, q.away.Len()+1)*around))
+	q.unsized = 0
 }
 
 // miss gives up what was asked for, looked for and not found: it is damaged on disk, and the store has said so.
@@ -342,6 +354,7 @@ func Recover(opts Options, state store.QueueState, returned []store.Range) (*Que
 	}
 	q.awayBytes = int(min(state.Bytes, math.MaxInt32*1024)) + q.away.Len()*entryOverhead
 	q.awayBodies = max(0, int64(q.awayBytes-q.away.Len()*(entryOverhead+amqp.MessageHeadSize)))
+	q.unsized = q.away.Len()
 	q.lifetimes.unknown = q.away.Len() > 0
 	q.untended.Store(q.lifetimes.unknown)
 	q.keeper = keeper{done: q.next, due: q.next, recovered: q.next}

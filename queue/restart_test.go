@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -324,5 +325,84 @@ func TestDelaysAfterRestart(t *testing.T) {
 		}
 		l.Returned()
 		l.close()
+	}
+}
+
+// A dead letter that waits for somebody to take it is not ready again after a restart: it waits on, for the same reason, and goes then.
+func TestDeadLettersWaitOnAfterRestart(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcome queue.Outcome
+		limit   int64
+		atLeast bool
+		leaving int
+	}{
+		"rejected":              {queue.Reject, queue.DefaultSettings().DeliveryLimit, true, 2},
+		"came back too often":   {queue.Requeue, 0, true, 2},
+		"rejected, as it comes": {queue.Reject, queue.DefaultSettings().DeliveryLimit, false, 0}, // at most once: nobody promised to keep it
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := new(stubborn)
+			s := queue.DefaultSettings()
+			s.DeadLetter, s.AtLeastOnce, s.DeliveryLimit = true, c.atLeast, c.limit
+			l := newLives(t, queue.Options{Settings: s, Forwarder: f})
+			l.logged("", false, kept+"a", kept+"b", kept+"c")
+			l.want("before", l.all(false), "1a 1b 1c")
+			l.settle(nil, c.outcome, 1, 3)
+			l.restart()
+			if st := l.Stats(); st.Leaving != c.leaving || st.Ready != 3-c.leaving {
+				t.Errorf("%d wait, %d are ready", st.Leaving, st.Ready)
+			}
+			f.open = true
+			l.until("they have gone", func() bool {
+				l.Tend()
+				return l.Stats().Leaving == 0
+			})
+			if st := l.Stats(); int(st.DeadLettered[queue.Rejected]+st.DeadLettered[queue.DeliveryLimit]) != c.leaving {
+				t.Errorf("%d and %d went", st.DeadLettered[queue.Rejected], st.DeadLettered[queue.DeliveryLimit])
+			}
+			l.Delete(false, false)
+			l.close()
+		})
+	}
+}
+
+// How large the bodies are that a start found is known once the first of them was read, though their records are many times larger.
+func TestBodiesAfterRestart(t *testing.T) {
+	const messages, size = 5000, 16
+	l := newLives(t, queue.Options{})
+	l.logged(strings.Repeat("a.long.routing.key.", 10), false, slices.Repeat([]string{strings.Repeat("x", size)}, messages)...)
+	l.restart()
+	l.until("the guess is right", func() bool {
+		l.Tend()
+		n := l.Stats().Bodies
+		return n > messages*size*9/10 && n < messages*size*11/10
+	})
+	if n := len(strings.Fields(l.all(true))); n != messages || l.Stats().Bodies != 0 {
+		t.Errorf("got %d messages, %d bytes are left", n, l.Stats().Bodies)
+	}
+	l.close()
+}
+
+// The age of the next message is known, wherever it is: one that only the disk has is read for that.
+func TestAgeOfTheNextMessage(t *testing.T) {
+	for name, opts := range map[string]queue.Options{"classic": {}, "quorum": {Quorum: true}, "priorities": {MaxPriority: 5}} {
+		t.Run(name, func(t *testing.T) {
+			l := newLives(t, opts)
+			l.ago = 5000
+			r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
+			l.logged("", false, "m")
+			l.waitDelivered(1)
+			l.cancel(r)
+			l.settle(r, queue.Return, 1)
+			known := func() bool {
+				l.Tend()
+				age := time.Since(time.UnixMilli(l.Stats().Head))
+				return age >= 5*time.Second && age < time.Hour
+			}
+			l.until("it came back", known)
+			l.restart()
+			l.until("a start found it", known)
+			l.close()
+		})
 	}
 }

@@ -33,6 +33,8 @@ type setBits [pageEntries / 64]uint64
 const (
 	// setFew is how many numbers of a page are listed before bits take over.
 	setFew = 64
+	// setPagesKept is the capacity of the list of pages that an empty set keeps: 3 KB, for those that are filled and emptied time and again.
+	setPagesKept = 64
 	// setFirst is the room for numbers that a page begins with.
 	setFirst = 4
 	// pagesMoved is how many pages are moved up when the first one goes, which costs less than the memory that a gap would.
@@ -161,7 +163,7 @@ func (s *Set) dropPage(i int) {
 		return
 	}
 	s.pages = slices.Delete(s.pages, i, i+1)
-	if len(s.pages) == 0 && cap(s.pages) > pagesKept {
+	if len(s.pages) == 0 && cap(s.pages) > setPagesKept {
 		s.pages = nil
 	}
 }

@@ -173,6 +173,7 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 		spent, due := q.cameBack(n, o, true)
 		switch {
 		case spent:
+			q.noteDeath(n, DeliveryLimit)
 			q.partUnread(n, DeliveryLimit)
 		case due != 0:
 			q.retries.wait(retry{due: due, n: n, size: size, tag: tag})
@@ -180,6 +181,7 @@ func (q *Queue) settleLent(n uint64, size int, o Outcome, logged bool) {
 			q.giveBack(n, size, tag)
 		}
 	case o == Reject && !logged:
+		q.noteDeath(n, Rejected)
 		q.partUnread(n, Rejected)
 	default:
 		if o == Reject {

@@ -144,18 +144,18 @@ func (q *Queue) countDeadLettered(r Reason) {
 	q.departed = true
 }
 
-// headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend the next
-// one looks at it.
+// headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend, or is to be
+// read, the next one looks at it.
 func (q *Queue) headPublished() int64 {
 	if q.ready() == 0 {
 		return 0
 	}
 	n, e, ok := q.first()
+	if (!ok || n != q.tended) && !q.untended.Load() {
+		q.untended.Store(true)
+	}
 	if !ok {
 		return 0
-	}
-	if n != q.tended && !q.untended.Load() {
-		q.untended.Store(true)
 	}
 	return e.message.Published()
 }

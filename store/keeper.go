@@ -18,7 +18,7 @@ const (
 	keptSegments = 5
 	// keepEvery is how often the keeper looks without having been woken.
 	keepEvery = time.Second
-	// idleTrim is the number of such looks without a new segment after which kept files beyond the prepared ones are removed.
+	// idleTrim is the number of such looks without a new segment from which on kept files beyond the prepared ones are removed.
 	idleTrim = 10
 	// spaceRetry is how long to wait before asking a full disk again.
 	spaceRetry = 50 * time.Millisecond
@@ -51,7 +51,7 @@ func (s *Disk) keep() {
 		case <-tick.C:
 			idle++
 			s.watchSpace()
-			if idle == idleTrim {
+			if idle >= idleTrim { // not once: segments become free on an idle store too
 				s.warn("trim free segments", s.pool.trim())
 			}
 		}

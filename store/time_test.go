@@ -104,3 +104,21 @@ func TestIdleStoreKeepsFewFiles(t *testing.T) {
 		}
 	})
 }
+
+// So do those that become free later than that, as segments do that were watched before their survivors moved.
+func TestIdleStoreGivesUpWhatBecomesFreeLate(t *testing.T) {
+	dir, files := t.TempDir(), newFaultFS()
+	synctest.Test(t, func(t *testing.T) {
+		l := begin(t, dir, files, nil)
+		defer l.end()
+		for range 50 {
+			l.confirmed(l.send(1, 10, 2000))
+		}
+		time.Sleep(2 * idleTrim * keepEvery)
+		l.Settle(1, []Range{{1, 500}})
+		time.Sleep(5 * keepEvery)
+		if st := l.Stats(); st.Segments != 1 || st.Free != preparedSegments {
+			t.Fatalf("%d segments, %d ready files on an idle store", st.Segments, st.Free)
+		}
+	})
+}

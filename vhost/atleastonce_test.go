@@ -61,8 +61,9 @@ func TestReplayIntoAFullQueue(t *testing.T) {
 	h.queue("full", args(arg("x-max-length", int32(0)), arg("x-overflow", "reject-publish")))
 	q := h.queue("q")
 	h.post(posted{key: "q", persistent: true})
-	if _, err := h.Replay(t.Context(), q, vhost.Replay{To: &queue.Destination{Key: "full"}}); err != nil {
-		t.Fatal(err)
+	done, err := h.Replay(t.Context(), q, vhost.Replay{To: &queue.Destination{Key: "full"}})
+	if want := (vhost.Replayed{Examined: 1, Matched: 1, Unroutable: 1}); err != nil || done != want {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	h.awaits(q, 1)
 	if s := q.Stats(); s.Dropped[queue.Sent]+s.DeadLettered[queue.Sent] != 0 {

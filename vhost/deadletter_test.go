@@ -440,8 +440,9 @@ func TestReplay(t *testing.T) {
 	check("chosen", vhost.Replay{Wanted: wanted, To: &queue.Destination{Key: "other"}}, vhost.Replayed{Examined: 4, Matched: 1, Sent: 1},
 		map[*queue.Queue]string{other: "3", dlq: "2 4 never died"})
 	// What can't be sent stays where it is.
-	if _, err := h.Replay(ctx, dlq, vhost.Replay{To: &queue.Destination{Exchange: "none"}}); err != nil {
-		t.Error(err)
+	for _, x := range []string{"none", "amq.fanout"} {
+		check("to "+x, vhost.Replay{To: &queue.Destination{Exchange: x}}, vhost.Replayed{Examined: 3, Matched: 3, Unroutable: 3},
+			map[*queue.Queue]string{dlq: "2 4 never died"})
 	}
 	check("to a queue that is not there", vhost.Replay{To: &queue.Destination{Key: "none"}}, vhost.Replayed{Examined: 3, Matched: 3, Homeless: 3},
 		map[*queue.Queue]string{dlq: "2 4 never died"})

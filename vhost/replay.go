@@ -31,6 +31,8 @@ type Replayed struct {
 	Matched  int // and wanted
 	Sent     int // and sent, or would have been in a dry run
 	Homeless int // wanted, but without a queue to go to: none is known, or it is not there
+	// Unroutable were sent and stayed where they were: the exchange led nowhere, or no queue had room. A dry run does not find them.
+	Unroutable int
 }
 
 // Replay sends messages of a queue, a dead letter queue say, to where they died or elsewhere, in their order. What comes into the queue meanwhile is not
@@ -84,14 +86,14 @@ func (v *VHost) replayStep(q *queue.Queue, r *Replay, done *Replayed, messages [
 		}
 		chosen = append(chosen, m)
 	}
-	sent = len(chosen)
+	sent, back := len(chosen), 0
 	if !r.DryRun && sent > 0 {
-		sent, err = q.Send(chosen, func(m amqp.Message) queue.Destination {
+		sent, back, err = q.Send(chosen, func(m amqp.Message) queue.Destination {
 			to, _ := r.destination(m)
 			return to
 		})
 	}
-	done.Sent += sent
+	done.Sent, done.Unroutable = done.Sent+sent, done.Unroutable+back
 	return sent, err
 }
 

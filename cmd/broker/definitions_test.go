@@ -22,7 +22,7 @@ const (
 )
 
 // boot starts a node on a folder, without listeners, and lets look at it before it stops.
-func boot(t *testing.T, dir string, change func(c *config.Config), look func(n *node)) {
+func boot(t testing.TB, dir string, change func(c *config.Config), look func(n *node)) {
 	t.Helper()
 	c := config.Default()
 	c.DataDir = dir

@@ -176,6 +176,9 @@ func replayed(answer ctl.Object) string {
 	if answer.Number("without_home") > 0 {
 		text += fmt.Sprintf("; %s more have no queue to go back to", answer.Text("without_home"))
 	}
+	if answer.Number("unroutable") > 0 {
+		text += fmt.Sprintf("; %s more stayed, as no queue took them", answer.Text("unroutable"))
+	}
 	return text
 }
 
