@@ -125,8 +125,8 @@ func collectGarbage(*call) (reply, error) {
 	return noContent()
 }
 
-// amount reads bytes or a fraction, whichever is there.
-func (c *call) amount(bytesKey, fractionKey string) (bytes uint64, fraction float64, err error) {
+// amount reads bytes, least at least, or a fraction, whichever is there.
+func (c *call) amount(bytesKey, fractionKey string, least int64) (bytes uint64, fraction float64, err error) {
 	body, err := c.body()
 	if err != nil {
 		return 0, 0, err
@@ -134,7 +134,7 @@ func (c *call) amount(bytesKey, fractionKey string) (bytes uint64, fraction floa
 	if v, given := body.get(bytesKey); given {
 		number, _ := v.(json.Number)
 		n, err := number.Int64()
-		if err != nil || n <= 0 {
+		if err != nil || n < least {
 			return 0, 0, invalid("not_integer", v)
 		}
 		return uint64(n), 0, nil
@@ -149,7 +149,7 @@ func (c *call) amount(bytesKey, fractionKey string) (bytes uint64, fraction floa
 }
 
 func (c *call) setMemoryWatermark() (reply, error) {
-	bytes, fraction, err := c.amount("absolute", "relative")
+	bytes, fraction, err := c.amount("absolute", "relative", 1)
 	if err != nil {
 		return reply{}, err
 	}
@@ -157,7 +157,7 @@ func (c *call) setMemoryWatermark() (reply, error) {
 }
 
 func (c *call) setDiskLimit() (reply, error) {
-	bytes, fraction, err := c.amount("bytes", "mem_relative")
+	bytes, fraction, err := c.amount("bytes", "mem_relative", 0) // 0 is no limit
 	if err != nil {
 		return reply{}, err
 	}

@@ -22,6 +22,7 @@ type consumer struct {
 	acked   uint64 // the last tag that was acknowledged
 	left    uint64 // bytes of the body in hand that are still to come
 	fresh   bool   // no byte of that body has come
+	surplus bool   // what comes is more than the run was to consume: it is neither counted nor acknowledged
 	ack     amqp.BasicAck
 	out     []byte // acknowledgements to write
 	stamped []stamped
@@ -94,6 +95,9 @@ func (s *consumer) method(f frame.Frame) error {
 		if len(arguments) == 0 || len(arguments) < 1+int(arguments[0])+9 {
 			return errors.New("the broker sent a basic.deliver that is cut short")
 		}
+		if s.surplus = s.surplus || !s.run.wantsMore(); s.surplus {
+			return nil
+		}
 		arguments = arguments[1+int(arguments[0]):]
 		s.tag = binary.BigEndian.Uint64(arguments)
 		if arguments[8]&1 != 0 {
@@ -110,6 +114,9 @@ func (s *consumer) method(f frame.Frame) error {
 
 // count takes one message, by the beginning of its body.
 func (s *consumer) count(body []byte) {
+	if s.surplus {
+		return
+	}
 	at, ok := stampOf(body, s.run.id)
 	if !ok {
 		at = foreign
@@ -158,7 +165,7 @@ func (s *consumer) acknowledge() {
 
 // finish acknowledges what had not come together to enough, so that nothing that was counted goes back to its queue.
 func (s *consumer) finish() error {
-	if s.ackEvery == 0 || s.tag == s.acked || s.left > 0 {
+	if s.ackEvery == 0 || s.tag == s.acked || s.left > 0 && !s.surplus {
 		return nil
 	}
 	s.ackEvery = s.tag - s.acked

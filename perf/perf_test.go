@@ -144,6 +144,29 @@ func TestConsumersAlone(t *testing.T) {
 	}
 }
 
+// Of more messages than they are to consume, consumers count and acknowledge as many as that; the others go back when they leave.
+func TestConsumersTakeNoMore(t *testing.T) {
+	b := startFake(t, nil)
+	q := &fakeQueue{}
+	for range 500 {
+		q.messages = append(q.messages, make([]byte, 16))
+	}
+	b.queues["work"] = q
+	r := run(t, options(b, func(o *perf.Options) {
+		o.Producers, o.Consumers, o.Queue, o.Count, o.Passive = 0, 2, "work", 105, true
+	}))
+	if r.Received != 105 {
+		t.Errorf("%d messages are consumed, want 105", r.Received)
+	}
+	acked := 500 - len(q.messages)
+	for _, c := range q.consumers {
+		acked -= c.unacked
+	}
+	if acked != 105 {
+		t.Errorf("%d messages are acknowledged, want 105", acked)
+	}
+}
+
 func TestProducersAlone(t *testing.T) {
 	b := startFake(t, nil)
 	r := run(t, options(b, func(o *perf.Options) { o.Consumers, o.Queue = 0, "work" }))

@@ -41,6 +41,12 @@ type run struct {
 	isEnding   atomic.Bool // readers that are interrupted have nothing to complain about
 	publishers sync.WaitGroup
 	readers    sync.WaitGroup
+	taken      atomic.Uint64 // deliveries that came, as long as they are limited
+}
+
+// wantsMore counts one more delivery, and reports whether it is among those that the run is to consume. With producers that is all there are.
+func (r *run) wantsMore() bool {
+	return r.options.Producers > 0 || r.options.Count == 0 || r.taken.Add(1) <= r.options.Count
 }
 
 // Run makes the load and measures it. progress, if not nil, is called once a second from Run's goroutine. When ctx ends, publishing stops

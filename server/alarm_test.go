@@ -112,6 +112,37 @@ func TestHalfReadMessageWaitsForTheAlarmsEnd(t *testing.T) {
 	})
 }
 
+// A client that is in the middle of a message when an alarm begins is told that it is held, and is not taken for dead because nothing is read of it.
+func TestAlarmInTheMiddleOfAMessage(t *testing.T) {
+	onAlarm(t, 1<<30, func(t *testing.T, r *rig) {
+		c := r.pipe()
+		defer c.conn.Close()
+		if err := c.opening(opening{heartbeat: 10}); err != nil {
+			t.Fatal(err)
+		}
+		c.declare("q")
+		c.sendHalf("q")
+		r.HoldAlarm(true)
+		rest := frame.AppendBody(nil, 1, make([]byte, halfSent), 131072)
+		if !c.takes(rest[0]) { // by whoever was reading when the alarm began
+			t.Fatal("nothing more is read")
+		}
+		c.expect(amqp.MethodConnectionBlocked)
+		for begun := time.Now(); time.Since(begun) < time.Minute; {
+			if f, err := c.next(); err != nil || f.Type != frame.TypeHeartbeat {
+				t.Fatalf("after %s: got %s (%v), want a heartbeat", time.Since(begun), frame.Dump(f), err)
+			}
+		}
+		r.HoldAlarm(false)
+		c.expect(amqp.MethodConnectionUnblocked)
+		c.out = rest[1:]
+		c.mustFlush()
+		if m := c.call(1, &amqp.QueueDeclare{Queue: "q", Passive: true}, amqp.MethodQueueDeclareOk).(*amqp.QueueDeclareOk); m.MessageCount != 1 {
+			t.Errorf("%d messages are in the queue, want the one", m.MessageCount)
+		}
+	})
+}
+
 // What has come of a message is no reason to hold a client if that is little.
 func TestLittleOfAMessageIsReadOnInAnAlarm(t *testing.T) {
 	onAlarm(t, 1, func(t *testing.T, r *rig) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"sync"
 	"time"
 
 	"leveret/events"
@@ -14,25 +15,47 @@ import (
 // auditLines is how many acts of one connection are logged a second; events have all of them.
 const auditLines = 20
 
-// auditLog counts a connection's lines of the audit log. It belongs to the connection's reader.
+// auditLog counts a connection's lines of the audit log.
 type auditLog struct {
-	second int64 // Unix
-	lines  int   // in that second
-	left   int   // acts that no line tells of, since the last that one does
+	tell func(acts int) // says how many acts no line told of
+
+	mu     sync.Mutex
+	second int64       // Unix
+	lines  int         // in that second
+	left   int         // acts that no line tells of
+	timer  *time.Timer // tells of them when the second ends; nil: there are none
 }
 
-// admits tells whether an act at a moment is logged, and how many before it were not.
-func (a *auditLog) admits(second int64) (ok bool, left int) {
-	if second != a.second {
-		a.second, a.lines = second, 0
+// admits tells whether an act at a moment is logged.
+func (a *auditLog) admits(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now.Unix() != a.second {
+		a.second, a.lines = now.Unix(), 0
 	}
-	if a.lines == auditLines {
-		a.left++
-		return false, 0
+	if a.lines < auditLines {
+		a.lines++
+		return true
 	}
-	a.lines++
-	left, a.left = a.left, 0
-	return true, left
+	a.left++
+	if a.timer == nil {
+		a.timer = time.AfterFunc(now.Truncate(time.Second).Add(time.Second).Sub(now), a.flush)
+	}
+	return false
+}
+
+// flush tells of the acts that no line told of. Any goroutine may call it.
+func (a *auditLog) flush() {
+	a.mu.Lock()
+	left := a.left
+	if a.left = 0; a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+	a.mu.Unlock()
+	if left > 0 {
+		a.tell(left)
+	}
 }
 
 // audit notes something that can't be undone.
@@ -41,26 +64,20 @@ func (c *connection) audit(action, name string, about ...any) {
 	act := events.Act{Action: action, Facts: facts}
 	act.Emit(c.server.events)
 	if c.audited == nil {
-		c.audited = new(auditLog)
+		user, log := c.user.Name(), c.log
+		c.audited = &auditLog{tell: func(acts int) {
+			log.Warn("audit: acts were too many to be logged one by one", "acts", acts, "user", user)
+		}}
 	}
-	logged, left := c.audited.admits(time.Now().Unix())
-	c.tellUnlogged(left)
-	if logged {
+	if c.audited.admits(time.Now()) {
 		act.Log(c.server.log)
-	}
-}
-
-// tellUnlogged says how many acts no line told of.
-func (c *connection) tellUnlogged(acts int) {
-	if acts > 0 {
-		c.log.Warn("audit: acts were too many to be logged one by one", "acts", acts, "user", c.user.Name())
 	}
 }
 
 // endAudit tells what the connection's end leaves untold.
 func (c *connection) endAudit() {
 	if c.audited != nil {
-		c.tellUnlogged(c.audited.left)
+		c.audited.flush()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"leveret/amqp"
 	"leveret/auth"
@@ -49,6 +50,13 @@ func (a *auditLines) Handle(_ context.Context, r slog.Record) error {
 		a.lines = append(a.lines, strings.Join(parts, " "))
 	}
 	return nil
+}
+
+// counts are how many acts have a line, and how many have none.
+func (a *auditLines) counts() (lines int, unlogged int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.lines), a.unlogged
 }
 
 // auditEvents counts the events of acts by what they are.
@@ -136,6 +144,10 @@ func TestAuditIsBounded(t *testing.T) {
 			c.add(1, &amqp.QueueDeclare{Queue: name, NoWait: true}, &amqp.QueueDelete{Queue: name, NoWait: true})
 		}
 		c.mustFlush()
+		time.Sleep(2 * time.Second) // of the test's own clock
+		if _, unlogged := log.counts(); unlogged == 0 {
+			t.Error("the second has passed, and nobody is told of acts without a line")
+		}
 		c.goodbye()
 		finish()
 		if len(log.lines) >= queues || len(log.lines) == 0 || len(log.lines)+int(log.unlogged) != queues {

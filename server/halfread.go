@@ -54,6 +54,7 @@ func (c *connection) holdHalfRead() {
 		c.awaitRoom(announced, limit/halfReadShare)
 	}
 	if alarm := c.server.alarms.wait(); alarm != nil && come > leastTrusted {
+		c.noteAlarm() // which may have begun since the message did: the client is to know, and not to be blamed for what is not read
 		c.holdInAlarm(alarm, come)
 	}
 }

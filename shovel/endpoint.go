@@ -105,7 +105,7 @@ func vhostOf(u *url.URL) (string, error) {
 // withoutCredentials is a URI as it may be shown.
 func withoutCredentials(uri string) string {
 	u, err := url.Parse(uri)
-	if err != nil {
+	if err != nil || u.Scheme == "" {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host + u.EscapedPath() // the query may hold a key's password

@@ -120,7 +120,7 @@ func TestLocalVHosts(t *testing.T) {
 
 func TestWithoutCredentials(t *testing.T) {
 	for uri, want := range map[string]string{
-		"amqp://": "amqp://", "amqp:///%2F": "amqp:///%2F", "amqps://u:p@h:5671/v%2F?password=x": "amqps://h:5671/v%2F", "amqp://u:p@h:port": "",
+		"amqp://": "amqp://", "amqp:///%2F": "amqp:///%2F", "amqps://u:p@h:5671/v%2F?password=x": "amqps://h:5671/v%2F", "amqp://u:p@h:port": "", "": "",
 	} {
 		if got := withoutCredentials(uri); got != want {
 			t.Errorf("%s is shown as %s", uri, got)

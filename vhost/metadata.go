@@ -65,4 +65,5 @@ func (v *VHost) limit(name string) (int64, bool) { return v.limits.Load().Of(nam
 func (v *VHost) SetLimits(l Limits) {
 	l = maps.Clone(l)
 	v.limits.Store(&l)
+	v.Recount() // who raises a limit is not to be refused any more, and who lowers one not to be passed by
 }

@@ -249,6 +249,8 @@ func TestServeFails(t *testing.T) {
 		{"AMQP address in use", "listen for AMQP", []string{"--amqp-addr", busy}},
 		{"metrics address in use", "listen for HTTP", []string{"--amqp-addr", "127.0.0.1:0", "--metrics-addr", busy}},
 		{"no certificate", "TLS certificate", []string{"--amqps-addr", "127.0.0.1:0", "--tls-cert", "none", "--tls-key", "none"}},
+		{"no keys for tokens, and nothing else", "nobody could log in", []string{"--amqp-addr", "127.0.0.1:0", "--config",
+			file(t, "tokens.conf", "auth_backends.1 = oauth2\nauth_oauth2.resource_server_id = r\nauth_oauth2.jwks_file = none.json\n")}},
 		{"no folder for the ready file", "ready file", []string{"--amqp-addr", "127.0.0.1:0", "--ready-file", filepath.Join(t.TempDir(), "no", "x")}},
 	}
 	for _, tt := range tests {

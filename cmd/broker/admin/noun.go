@@ -24,6 +24,7 @@ type noun struct {
 	ofVHost      bool     // they belong to virtual hosts, and the path of the list has no place for one
 	query        []field  // of deletions
 	complete     func(body map[string]any)
+	refuse       func(v values) string                                                     // tells what is wrong with values that make no sense together
 	keep         func(s *session, cmd *cobra.Command, v values, body map[string]any) error // takes over what is there and was not given
 }
 

@@ -78,7 +78,8 @@ func (s *session) call(ctx context.Context, method, path string, body any) (answ
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return client.Call(ctx, method, path, body)
+	answer, created, err = client.Call(ctx, method, path, body)
+	return answer, created, named(err)
 }
 
 // get asks for a path; raw is the answer as it came.

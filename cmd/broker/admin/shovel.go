@@ -29,11 +29,20 @@ var shovelNoun = noun{
 		{name: "reconnect-delay", key: "reconnect-delay", help: "seconds until the next attempt; 0: there is none", kind: number},
 		{name: "delete-after", key: "src-delete-after", help: "messages after which it ends, or queue-length", kind: value},
 	},
+	refuse: intoItself,
 	complete: func(body map[string]any) {
 		settings := maps.Clone(body)
 		clear(body)
 		body["value"] = settings
 	},
+}
+
+// intoItself refuses a shovel without a destination on the broker that it takes from: its messages would come back to where they were taken, for ever.
+func intoItself(v values) string {
+	if *v["destination-queue"] == "" && *v["destination-exchange"] == "" && *v["source-uri"] == *v["destination-uri"] {
+		return "--destination-queue or --destination-exchange is required, as the shovel would feed itself without one"
+	}
+	return ""
 }
 
 func (s *session) restartCommand() *cobra.Command {

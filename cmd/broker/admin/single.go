@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -78,7 +79,11 @@ func (s *session) delayedCommand() *cobra.Command {
 		if exchange && len(args) == 1 {
 			args = []string{"amq.delayed." + args[0]}
 		}
-		return run(cmd, args)
+		err := run(cmd, args)
+		if refused := new(ctl.Refusal); !exchange && ctl.IsMissing(err) && errors.As(err, &refused) {
+			refused.Reason += "; --exchange if that is the name of an exchange that delays"
+		}
+		return err
 	}
 	o.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&exchange, "exchange", false, "the name is that of an exchange that delays")

@@ -36,13 +36,24 @@ func (s *session) status(cmd *cobra.Command) error {
 	return s.print(cmd.OutOrStdout(), statusTable(overview, node))
 }
 
+// productOf is what runs there, and as which version of RabbitMQ it speaks to tools. RabbitMQ itself lists its applications too, and many of them.
+func productOf(overview, node ctl.Object) string {
+	as := overview.Text("product_name") + " " + overview.Text("product_version")
+	applications, _ := node["applications"].([]any)
+	if len(applications) != 1 {
+		return as
+	}
+	one, _ := applications[0].(map[string]any)
+	return strings.TrimSpace(ctl.Text(one["name"])+" "+ctl.Text(one["version"])) + ", as " + as
+}
+
 func statusTable(overview, node ctl.Object) *ctl.Table {
 	t := new(ctl.Table)
 	line := func(title, format string, args ...any) {
 		t.Rows = append(t.Rows, []string{title, fmt.Sprintf(format, args...)})
 	}
 	line("node", "%s", overview.Text("node"))
-	line("product", "%s %s", overview.Text("product_name"), overview.Text("product_version"))
+	line("version", "%s", productOf(overview, node))
 	line("up", "%v", (time.Duration(node.Number("uptime")) * time.Millisecond).Round(time.Second))
 	line("memory", "%s of %s%s", ctl.Bytes(node.Number("mem_used")), ctl.Bytes(node.Number("mem_limit")), alarm(node["mem_alarm"]))
 	line("disk free", "%s, at least %s%s", ctl.Bytes(node.Number("disk_free")), ctl.Bytes(node.Number("disk_free_limit")), alarm(node["disk_free_alarm"]))

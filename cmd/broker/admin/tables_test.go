@@ -36,7 +36,7 @@ var answers = map[string]string{
 	"GET /overview": `{"node":"leveret@prod-1","product_name":"RabbitMQ","product_version":"4.3.6","object_totals":{"connections":4,"channels":7,"exchanges":9,"queues":2,"consumers":3},
 		"queue_totals":{"messages_ready":1234567,"messages_unacknowledged":13},"message_stats":{"publish_details":{"rate":1500.2},"deliver_get_details":{"rate":1499.8}},
 		"listeners":[{"protocol":"amqp","ip_address":"::","port":5672},{"protocol":"http","ip_address":"::","port":15672}]}`,
-	"GET /nodes/leveret@prod-1": `{"uptime":93784000,"mem_used":52428800,"mem_limit":1288490189,"mem_alarm":false,"disk_free":41231686041,"disk_free_limit":50000000,"disk_free_alarm":true,
+	"GET /nodes/leveret@prod-1": `{"applications":[{"name":"leveret","version":"1.2.3"}],"uptime":93784000,"mem_used":52428800,"mem_limit":1288490189,"mem_alarm":false,"disk_free":41231686041,"disk_free_limit":50000000,"disk_free_alarm":true,
 		"sockets_used":4,"sockets_total":1048576}`,
 }
 
@@ -55,7 +55,7 @@ var insightAnswers = map[string]string{
 		{"vhost":"/","name":"broken","state":"terminated","src_uri":"amqp://","dest_uri":"amqps://b2.example","reason":"no such host"}]`,
 	"GET /queues/%2F/jobs/messages?count=10": `{"messages":[{"message":4711,"published":` + hours(-26.5) + `,"exchange":"orders","routing_key":"order.eu-central-1.created","redelivered":true,
 		"properties":{"content_type":"application/json","headers":{"tenant":"acme-international","attempt":1}},"payload":"{\"task\":\"resize\",\"image\":\"https://example.org/images/3\"}"}],"cursor":null}`,
-	"GET /queues/%2F/amq.delayed.later/delayed?count=10": `{"messages":[{"message":1,"published":` + hours(-0.5) + `,"due":` + hours(26.5) + `,"exchange":"later","routing_key":"jobs",
+	"GET /queues/%2F/amq.delayed.later/delayed?count=10": `{"messages":[{"message":1,"published":` + hours(-50.5) + `,"due":` + hours(26.5) + `,"exchange":"later","routing_key":"jobs",
 		"properties":{"headers":{"x-delay":97200000}},"payload":"remind"}],"cursor":null}`,
 	"GET /queues/%2F/jobs/unacked": `[{"message":4711,"delivery_tag":9,"consumer_tag":"worker-7f8b-international-billing","connection_name":"172.18.0.5:51234 -> 172.18.0.2:5672","channel_number":1,
 		"user":"app","age":93784000,"returned":2,"failed":1},{"message":4712,"consumer_tag":"","connection_name":"172.18.0.5:51235 -> 172.18.0.2:5672","channel_number":2,"user":"app","age":2500,"returned":0}]`,

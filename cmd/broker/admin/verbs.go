@@ -40,7 +40,15 @@ func NewDefinitions() *cobra.Command {
 	return cmd
 }
 
-func flagError(_ *cobra.Command, err error) error { return &ctl.UsageError{Text: err.Error()} }
+// flagError makes errors of flags errors of usage. A number below 0 looks like a flag, and no argument can be one.
+func flagError(_ *cobra.Command, err error) error {
+	text := err.Error()
+	if _, shorthand, found := strings.Cut(text, "unknown shorthand flag: "); found && len(shorthand) > 1 && shorthand[1] >= '0' && shorthand[1] <= '9' {
+		_, given, _ := strings.Cut(shorthand, " in ")
+		text = given + " is below 0, which can't be"
+	}
+	return &ctl.UsageError{Text: text}
+}
 
 // usage makes cobra's checks of arguments errors of usage.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
@@ -142,6 +150,11 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 	body, err := n.body(v)
 	if err != nil {
 		return err
+	}
+	if n.refuse != nil {
+		if reason := n.refuse(v); reason != "" {
+			return &ctl.UsageError{Text: reason}
+		}
 	}
 	if n.keep != nil {
 		if err := n.keep(s, cmd, v, body); err != nil {

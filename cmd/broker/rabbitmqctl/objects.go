@@ -137,7 +137,29 @@ func (s *session) putJSON(given, field, path string, body map[string]any) error 
 	return s.put(path, body)
 }
 
+// matchingPolicies lists the policies that fit a queue, the one that applies first.
+func matchingPolicies(s *session, args []string) error {
+	var found ctl.Object
+	if err := s.get(ctl.Path("queues", s.vhost, args[0], "policy"), &found); err != nil {
+		return err
+	}
+	out := columnsAndRows{columns: []string{"name", "applies"}}
+	for _, kind := range []string{"policy", "operator_policy"} {
+		if found[kind] != nil {
+			out.rows = append(out.rows, []any{found[kind], true})
+		}
+	}
+	skipped, _ := found["policy_skipped"].([]any)
+	for _, p := range skipped {
+		if p, ok := p.(map[string]any); ok {
+			out.rows = append(out.rows, []any{p["name"], false})
+		}
+	}
+	return s.print(&out)
+}
+
 var objectVerbs = []verb{
+	{name: "list_policies_that_match", missing: noQueue, args: "<queue>", doing: `Listing policies that match queue '{0}' in vhost '{vhost}'`, run: matchingPolicies},
 	{name: "delete_queue", missing: noQueue, args: "<queue>", doing: `Deleting queue '{0}' on vhost '{vhost}'`, options: []option{{"if-empty", "false", "only if it holds no messages"}, {"if-unused", "false", "only if it has no consumers"}},
 		run: deleteQueue},
 	{name: "purge_queue", missing: noQueue, args: "<queue>", doing: `Purging queue '{0}' in vhost '{vhost}'`, run: func(s *session, args []string) error {

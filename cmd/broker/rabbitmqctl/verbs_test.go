@@ -12,11 +12,31 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(complete{m}) }
+
+// called are the verbs that tests have called.
+var called = map[string]bool{}
+
+// complete demands of a whole run that no verb is without a test.
+type complete struct{ *testing.M }
+
+func (c complete) Run() int {
+	code := c.M.Run()
+	for _, cmd := range rabbitmqctl.New("rabbitmqctl").Commands() {
+		if name := cmd.Name(); code == 0 && len(called) > 10 && !called[name] {
+			os.Stderr.WriteString("no test calls " + name + "\n")
+			defer os.Exit(1)
+		}
+	}
+	return code
+}
 
 // at runs rabbitmqctl against the fake.
 func at(t *testing.T, a *ctltest.API, input string, args ...string) (output string, code int) {
 	t.Setenv("LEVERET_URL", a.URL)
+	if len(args) > 0 {
+		called[args[0]] = true
+	}
 	return ctltest.Run(rabbitmqctl.New("rabbitmqctl"), input, args...)
 }
 
@@ -128,6 +148,10 @@ func TestRequests(t *testing.T) {
 		{"set_vhost_tags v a b", "GET /vhosts/v\nPUT /vhosts/v {\"tags\":\"a,b\"}"},
 		{"drain", "PUT /leveret/app {\"running\":false}"},
 		{"revive", "PUT /leveret/app {\"running\":true}"},
+		{"add_member jobs leveret@h", "POST /queues/quorum/%2F/jobs/replicas/add {\"node\":\"leveret@h\"}"},
+		{"delete_member -p v jobs leveret@h", "DELETE /queues/quorum/v/jobs/replicas/delete {\"node\":\"leveret@h\"}"},
+		{"grow leveret@h all", "POST /queues/quorum/replicas/on/leveret@h/grow {\"strategy\":\"all\"}"},
+		{"shrink leveret@h", "DELETE /queues/quorum/replicas/on/leveret@h/shrink"},
 		{"rebalance quorum", ""},
 		{"rotate_logs", ""},
 		{"enable_feature_flag all", ""},
