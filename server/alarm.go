@@ -51,15 +51,21 @@ func (c *connection) hold() {
 	c.publishCounters()
 	c.block()
 	c.out.Flush(true)
+	c.standStill(alarm, func() bool { return false })
+}
+
+// keepLittle has a reader that is about to wait for long keep no more memory than what has come: no buffer and no chunk with room for more, of
+// which a thousand connections would have so much that it might be what they wait for.
+func (c *connection) keepLittle() {
 	c.publisher.setAside()
 	c.publisher.release()
 	c.in.shrink()
-	c.standStill(alarm, func() bool { return false })
 }
 
 // standStill keeps the reader until the alarm is over or the connection is to end. Once a second it asks whether the client has hung up or
 // the wait is hopeless, and ends the connection then.
 func (c *connection) standStill(alarm <-chan struct{}, hopeless func() bool) {
+	c.keepLittle()
 	tick := time.NewTicker(hungUpInterval)
 	defer tick.Stop()
 	for {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -8,6 +9,7 @@ import (
 
 	"leveret/amqp"
 	"leveret/frame"
+	"leveret/queue"
 	"leveret/store"
 )
 
@@ -237,6 +239,44 @@ func TestHalfReadMessagesShareTheRoom(t *testing.T) {
 			t.Errorf("%d bytes of room are taken by nobody", got)
 		}
 	})
+}
+
+// Who waits for room, a hundred here, keeps what it has sent and no more: no chunk for the messages to come and no buffer to read into.
+func TestWhoWaitsForRoomKeepsLittle(t *testing.T) {
+	onAlarm(t, 10*2*halfSent, func(t *testing.T, r *rig) {
+		const waiting = 100
+		var clients []*client
+		for range 1 + waiting {
+			c := r.pipe()
+			defer c.conn.Close()
+			if err := c.opening(opening{plain: true}); err != nil {
+				t.Fatal(err)
+			}
+			clients = append(clients, c)
+		}
+		clients[0].sendHalf("q") // takes all the room
+		before := heapInUse()
+		for _, c := range clients[1:] {
+			go c.sendHalfUnread("q")
+		}
+		synctest.Wait()
+		sent := waiting * halfSent // is the test's own
+		if more := heapInUse() - before - sent; more > waiting*queue.ChunkSize/2 {
+			t.Errorf("each takes %d bytes", more/waiting)
+		}
+		for _, c := range clients {
+			c.conn.Close()
+		}
+	})
+}
+
+// heapInUse is how many bytes of memory hold something.
+func heapInUse() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what pools held before goes in the second
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
 
 // Clients that connect for each message do not get past an alarm: who comes during it is told, and held, at the first publish.

@@ -59,8 +59,11 @@ func (c *connection) holdHalfRead() {
 	}
 }
 
-// frugal reports whether to read little at once: what comes may have to wait, and wait in memory.
-func (c *connection) frugal() bool { return c.held != nil || c.server.half.waiting.Load() > 0 }
+// frugal reports whether to read little at once: what comes may have to wait, and wait in memory. A thousand connections that are held in an alarm
+// with all that fits into a buffer would keep the alarm on by that alone. A client that has not opened its connection sends little in any case.
+func (c *connection) frugal() bool {
+	return c.state < stateRunning || c.held != nil || c.server.half.waiting.Load() > 0 || c.server.alarms.any.Load()
+}
 
 // half is how many bytes messages have announced whose rest has not come, and how many of them have come.
 func (c *connection) half() (announced, come int) {
@@ -100,6 +103,7 @@ func (c *connection) awaitFreed(freed <-chan struct{}) bool {
 	defer h.waiting.Add(-1)
 	c.waiting.Store(true)
 	defer c.waiting.Store(false)
+	c.keepLittle()
 	tick := time.NewTicker(hungUpInterval)
 	defer tick.Stop()
 	for {

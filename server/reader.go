@@ -78,7 +78,7 @@ func (in *input) room() []byte {
 }
 
 // frugalRead is how much is read at once from a connection that is likely to be held with it.
-const frugalRead = 16 << 10
+const frugalRead = 4 << 10
 
 // shrink keeps what is pending in just as much memory as it needs.
 func (in *input) shrink() {

@@ -96,6 +96,9 @@ func connect(ctx context.Context, addr string) net.Conn {
 		pause(ctx, 10*time.Millisecond)
 		return nil
 	}
+	// What attackers have written and nobody reads waits in their own system as a rule. Here it is the broker's too, and thousands with megabytes each
+	// would leave no memory for the sockets of any other client.
+	conn.(*net.TCPConn).SetWriteBuffer(32 << 10)
 	context.AfterFunc(ctx, func() { conn.Close() })
 	return conn
 }

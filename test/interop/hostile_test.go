@@ -17,23 +17,25 @@ func hostileScale() int {
 	return 20
 }
 
-// What hostile clients do costs a good client little while it lasts, and nothing afterwards; the broker's memory stays where it was.
+// What hostile clients do costs a good client little while it lasts, and nothing afterwards; the broker's memory stays where it was. The attackers
+// are on the same machine, which alone makes a good client wait: so first they attack another broker, and what that costs is the measure.
 func TestHostileClients(t *testing.T) {
 	for _, h := range hostileClients {
 		t.Run(h.name, func(t *testing.T) {
 			b := ownBroker(t)
 			good := watchLatency(t, b)
 			before := good.p99(time.Second)
+			beside := besideAnother(t, good, h)
 			memory := b.status(t, "RssAnon")
 
 			end := attack(t, b, h)
 			good.p99(time.Second) // until all have begun
-			during := good.bears(before)
+			during := good.bears(max(before, beside))
 			used := b.status(t, "RssAnon")
 			end()
 			good.recovers(before)
 			b.shrinksTo(t, memory)
-			t.Logf("p99 %s before, %s during; RssAnon %+d KiB during", before, during, used-memory)
+			t.Logf("p99 %s before, %s while another broker is attacked, %s during; RssAnon %+d KiB during", before, beside, during, used-memory)
 			if used-memory > 100<<10 {
 				t.Errorf("the broker takes %d KiB more", used-memory)
 			}
@@ -41,13 +43,23 @@ func TestHostileClients(t *testing.T) {
 	}
 }
 
-// bearable is how long a good client may have to wait when it waited so long before: twice that. The attackers share the machine with the
-// broker here, and in a run of all tests others do too, so that their work comes on top.
-func bearable(before time.Duration) time.Duration {
+// besideAnother is a good client's p99 while hostile clients attack another broker of the machine.
+func besideAnother(t *testing.T, good *latency, h hostileClient) time.Duration {
+	t.Helper()
+	other := ownBroker(t)
+	end := attack(t, other, h)
+	defer end()
+	good.p99(time.Second) // until all have begun
+	return good.p99(2 * time.Second)
+}
+
+// bearable is how long a good client may have to wait when it would wait so long if the broker were not the one attacked: twice that, and the
+// few ms for which the system's scheduler lets any of several busy processes wait. In a run of all tests others are busy too.
+func bearable(otherwise time.Duration) time.Duration {
 	if hostileScale() == 1 {
-		return 2*before + 25*time.Millisecond
+		return 2*otherwise + 5*time.Millisecond
 	}
-	return 2*before + 300*time.Millisecond
+	return 2*otherwise + 300*time.Millisecond
 }
 
 // bears measures how long a good client waits at p99. In a full run, which has the machine to itself, that must be bearable at once, else in one of many
@@ -116,6 +128,7 @@ func TestHalfSentBodies(t *testing.T) {
 	memory := b.status(t, "RssAnon")
 
 	defer attack(t, b, halfBodies)() // before connections are closed that an alarm may hold
+	b.awaitAtLeast(t, "rabbitmq_connections", halfBodies.number())
 	consumer := dialBroker(t, b)
 	deliveries, err := consumer.ch.Consume(q, "", true, false, false, false, nil)
 	consumer.ok(err)

@@ -29,15 +29,36 @@ func (b *broker) gauge(name string) (int, error) {
 // awaitGauge waits until a metric has that value. The metrics of a foreign broker are not known.
 func (b *broker) awaitGauge(t *testing.T, name string, want int) {
 	t.Helper()
+	b.awaitMetric(t, name, func(got int) error {
+		if got != want {
+			return fmt.Errorf("%s is %d, want %d", name, got, want)
+		}
+		return nil
+	})
+}
+
+// awaitAtLeast waits until a metric has that value, or a larger one.
+func (b *broker) awaitAtLeast(t *testing.T, name string, want int) {
+	t.Helper()
+	b.awaitMetric(t, name, func(got int) error {
+		if got < want {
+			return fmt.Errorf("%s is %d, want %d or more", name, got, want)
+		}
+		return nil
+	})
+}
+
+func (b *broker) awaitMetric(t *testing.T, name string, is func(int) error) {
+	t.Helper()
 	if b.cmd == nil {
 		return
 	}
 	poll(t, func() error {
 		got, err := b.gauge(name)
-		if err == nil && got != want {
-			err = fmt.Errorf("%s is %d, want %d", name, got, want)
+		if err != nil {
+			return err
 		}
-		return err
+		return is(got)
 	})
 }
 
