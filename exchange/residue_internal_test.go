@@ -2,7 +2,10 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"leveret/amqp"
 )
@@ -91,4 +94,30 @@ func TestHeadersLeaveNothing(t *testing.T) {
 	if len(h.columns) != 0 || len(h.always) != 0 || len(h.rules) != 0 {
 		t.Errorf("left: %d columns, %d always, %d rules", len(h.columns), len(h.always), len(h.rules))
 	}
+}
+
+// The list of starts leads to the share that a look at all runs finds, whatever the weights are and however they change.
+func TestJumpStarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := new(buckets)
+		var shares []*share
+		for range rapid.IntRange(1, 60).Draw(t, "changes") {
+			if len(shares) > 1 && rapid.IntRange(0, 3).Draw(t, "remove") == 0 {
+				i := rapid.IntRange(0, len(shares)-1).Draw(t, "share")
+				b.remove(shares[i])
+				shares = slices.Delete(shares, i, i+1)
+			} else {
+				shares = append(shares, &share{weight: rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, maxWeight)).Draw(t, "weight")})
+				b.add(shares[len(shares)-1])
+			}
+			for range 20 {
+				hash := rapid.Uint64().Draw(t, "hash")
+				bucket := jump(hash, b.total)
+				at := slices.IndexFunc(b.runs, func(r run) bool { return r.end > bucket })
+				if got := b.pick(hash); got != b.runs[at].share {
+					t.Fatalf("bucket %d of %d belongs to another share", bucket, b.total)
+				}
+			}
+		}
+	})
 }

@@ -15,7 +15,7 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 	for {
 		g, c := o.next(q, get)
 		if g == nil {
-			if o.search(q) {
+			if o.search(q, get) {
 				continue
 			}
 			o.waiting = o.waiting || !get
@@ -71,7 +71,7 @@ func (o *groups) lookAhead(q *Queue) {
 func (o *groups) hasUnsorted() bool { return o.unsorted != [len(o.unsorted)]uint64{} }
 
 // search moves the horizon on until a message may go, or no more can be sorted: then it returns false.
-func (o *groups) search(q *Queue) (found bool) {
+func (o *groups) search(q *Queue, get bool) (found bool) {
 	for o.unread = o.absent.count > 0; o.hasUnsorted(); {
 		next := uint64(math.MaxUint64) // of the messages that can be sorted
 		for w, word := range o.unsorted {
@@ -79,7 +79,7 @@ func (o *groups) search(q *Queue) (found bool) {
 				next = min(next, o.sort(q, &o.lanes[w*64+bits.TrailingZeros64(word)], true))
 			}
 		}
-		if o.free.front != nil || o.holders.front() != nil {
+		if o.free.front != nil || !get && o.holders.front() != nil {
 			return true
 		}
 		if next == math.MaxUint64 {

@@ -65,6 +65,7 @@ type featureMachine struct {
 	paused   bool
 	returned bool              // something came back: a group's order is not that of coming any more
 	last     map[string]uint64 // number of the last message of each group that was delivered
+	active   *holder           // consumer that was delivered to last
 }
 
 func (h *holder) Cancelled() {}
@@ -89,6 +90,7 @@ func (m *featureMachine) deliver(h *holder, seq uint64, msg amqp.Message) {
 	if now := time.Now().UnixMilli(); now > x.deadline {
 		m.t.Fatalf("delivered %q %d ms after its time was up", x.text, now-x.deadline)
 	}
+	m.checkActive(h)
 	x.fate, x.holder = held, h
 	h.held[seq] = x
 	if m.opts.GroupBy.Source == queue.NoKey || x.group == "" {
@@ -105,6 +107,17 @@ func (m *featureMachine) deliver(h *holder, seq uint64, msg amqp.Message) {
 			}
 		}
 	}
+}
+
+// checkActive checks that nobody is delivered to beside a single active consumer, unless a queue lets one of higher priority take over.
+func (m *featureMachine) checkActive(h *holder) {
+	if h == m.got || !m.opts.SingleActiveConsumer {
+		return
+	}
+	if a := m.active; a != nil && a != h && !a.gone && slices.Contains(m.holders, a) && !m.opts.Quorum {
+		m.t.Fatalf("delivered to another consumer than the active one")
+	}
+	m.active = h
 }
 
 // Forward takes what leaves the queue, and now and then says that it has to stay.
@@ -135,45 +148,14 @@ func (m *featureMachine) Forward(_ *queue.Queue, list []queue.Departure) (wait f
 	return nil // the next Tend tries again
 }
 
-func drawSettings(t *rapid.T) queue.Settings {
-	s := queue.DefaultSettings()
-	s.TTL = rapid.SampledFrom([]int64{-1, -1, 0, 40, 500}).Draw(t, "ttl")
-	s.MaxLength = rapid.SampledFrom([]int64{-1, -1, 0, 3, 10}).Draw(t, "max-length")
-	s.MaxBytes = rapid.SampledFrom([]int64{-1, -1, 60}).Draw(t, "max-bytes")
-	s.Overflow = rapid.SampledFrom([]queue.Overflow{queue.DropHead, queue.RejectPublish, queue.RejectPublishDLX}).Draw(t, "overflow")
-	s.DeadLetter = rapid.Bool().Draw(t, "dead letters")
-	s.DeliveryLimit = rapid.SampledFrom([]int64{-1, -1, 0, 2}).Draw(t, "delivery limit")
-	s.CountReturns = rapid.SampledFrom([]queue.Counting{queue.CountFailed, queue.CountEvery}).Draw(t, "count")
-	s.RetryType = rapid.SampledFrom([]queue.Retry{queue.RetryDisabled, queue.RetryAll, queue.RetryFailed, queue.RetryReturned}).Draw(t, "retry")
-	s.RetryMin = rapid.SampledFrom([]int64{-1, 20}).Draw(t, "retry min")
-	s.RetryMax = 70
-	s.RetryMultiplier = rapid.SampledFrom([]float64{0, 2}).Draw(t, "multiplier")
-	s.RetryJitter = rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "jitter")
-	s.ExpireAnywhere = rapid.Bool().Draw(t, "anywhere")
-	s.PriorityMaxBurst = rapid.SampledFrom([]int{0, 2}).Draw(t, "burst")
-	s.PriorityAging = rapid.SampledFrom([]int64{0, 30}).Draw(t, "aging")
-	s.Dispatch = rapid.SampledFrom([]queue.Dispatch{queue.RoundRobin, queue.LeastUnacked}).Draw(t, "dispatch")
-	s.MaxPrefetch = rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "max-prefetch")
-	return s
-}
-
 const featureID = 7
 
 func newFeatureMachine(t *rapid.T) *featureMachine {
 	m := &featureMachine{t: t, disk: store.NewMemory(), all: map[string]*tracked{}, last: map[string]uint64{}, settings: drawSettings(t)}
 	m.stays = rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed")))
 	m.got = &holder{m: m, held: map[uint64]*tracked{}}
-	m.opts = queue.Options{Name: "q", ID: featureID, Durable: true, Log: m.disk, Settings: m.settings, Forwarder: m}
-	m.opts.Quorum = rapid.Bool().Draw(t, "quorum")
-	key := queue.Keying{Source: queue.ByProperty, Name: "routing-key"}
-	switch rapid.IntRange(0, 3).Draw(t, "order") {
-	case 1:
-		m.opts.MaxPriority = 5
-	case 2:
-		m.opts.FairBy = key
-	case 3:
-		m.opts.GroupBy = key
-	}
+	m.opts = drawOptions(t)
+	m.opts.Name, m.opts.ID, m.opts.Log, m.opts.Settings, m.opts.Forwarder = "q", featureID, m.disk, m.settings, m
 	m.q = queue.New(m.opts)
 	return m
 }
@@ -337,6 +319,7 @@ func (m *featureMachine) detach(t *rapid.T) {
 		m.q.Cancel(h.consumer, func() {})
 		return
 	}
+	h.gone = true
 	d := &queue.Detachment{Queue: m.q, Consumers: []*queue.Consumer{h.consumer}}
 	if len(h.held) > 0 {
 		d.Held = append(d.Held, m.settlement(h, queue.Requeue, h.numbers()))
@@ -408,7 +391,11 @@ func (m *featureMachine) check(t *rapid.T) {
 	if s.Unacked != unacked {
 		t.Fatalf("counts %d unacked messages, %d are held", s.Unacked, unacked)
 	}
-	if s.Ready > 0 && room > 0 && !m.paused && (m.opts.GroupBy.Source == queue.NoKey || !blocked) {
+	if m.opts.SingleActiveConsumer && m.opts.Quorum && unacked > 0 {
+		blocked = true // an heir of higher priority waits until the active consumer has settled all
+	}
+	alone := m.opts.SingleActiveConsumer || m.opts.GroupBy.Source != queue.NoKey // somebody with room may have to wait for another
+	if s.Ready > 0 && room > 0 && !m.paused && (!alone || !blocked) {
 		t.Fatalf("%d messages wait, though %d consumers have room: %+v", s.Ready, room, s)
 	}
 	limits := m.settings.Overflow == queue.DropHead
@@ -430,6 +417,7 @@ func sum(counts [queue.Reasons]uint64) (n uint64) {
 // drain lets all that is in the queue come out, and checks that nothing is lost.
 func (m *featureMachine) drain(t *rapid.T) {
 	for _, h := range slices.Clone(m.holders) {
+		h.gone = true
 		queue.Detach([]*queue.Detachment{{Queue: m.q, Consumers: []*queue.Consumer{h.consumer}, Held: []*queue.Settlement{m.settlement(h, queue.Return, h.numbers())}}})
 	}
 	m.rest()

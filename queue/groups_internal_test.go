@@ -95,6 +95,20 @@ func TestHotGroupHidesNobody(t *testing.T) {
 	}
 }
 
+// A get finds nothing when all groups are with consumers, though these have room and more messages are unsorted.
+func TestGetOfHeldGroups(t *testing.T) {
+	q := groupQueue(1, groupLook+10)
+	c := &Consumer{queue: q}
+	q.groups.hold(1, c)
+	q.consumers.add(c)
+	if n, _, _, ok := q.groups.choose(q, true); ok {
+		t.Errorf("message %d is got", n)
+	}
+	if n, _, to, ok := q.groups.choose(q, false); !ok || n != 1 || to != c {
+		t.Errorf("message %d goes to %p, %v", n, to, ok)
+	}
+}
+
 // A message that came back before those that are sorted goes first, and one that was sorted goes by the tag that it had then.
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	q := groupQueue(1, 8)

@@ -52,6 +52,13 @@ func TestTenantFlood(t *testing.T) {
 	}
 }
 
+// While one tenant has 2,000 messages waiting, each message of another is the next that is served.
+func TestTenantBesideAFlood(t *testing.T) {
+	eachScripted(t, func(t *testing.T, client string) {
+		run(t, client, "flood", []string{freshQueue(t)}, "20 waited for 0", "flooded")
+	})
+}
+
 func publishFor(ch *amqp091.Channel, queue, tenant, body string) error {
 	return ch.Publish("", queue, false, false, amqp091.Publishing{Headers: amqp091.Table{"tenant": tenant}, Body: []byte(body)})
 }
