@@ -38,8 +38,14 @@ var queueRoutes = []route{
 	}},
 }
 
-// findQueue returns a queue, nil if there is none. It looks at no rights.
-func findQueue(v *vhost.VHost, name string) *queue.Queue { return v.AnyQueue(name) }
+// findQueue returns a queue, nil if there is none, or no such virtual host: operations for administrators alone are not stopped for that before. It
+// looks at no rights.
+func findQueue(v *vhost.VHost, name string) *queue.Queue {
+	if v == nil {
+		return nil
+	}
+	return v.AnyQueue(name)
+}
 
 func (c *call) listQueues() (reply, error)   { return c.queues(reduced) }
 func (c *call) listDetailed() (reply, error) { return c.queues(detailed) }

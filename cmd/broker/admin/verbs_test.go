@@ -34,16 +34,11 @@ func TestRequests(t *testing.T) {
 		"GET /queues/%2F/jobs/messages?count=2&header.tenant=a": `{"messages":[{"message":7,"exchange":"","routing_key":"jobs","redelivered":false,"properties":{},"payload":"hello"}],"cursor":"c8"}`,
 		"GET /queues/%2F/jobs/unacked":                          `[{"message":3,"delivery_tag":1,"consumer_tag":"c1","connection_name":"a -> b","channel_number":1,"user":"app","age":250}]`,
 		"GET /queues/%2F/jobs/policy":                           `{"name":"jobs","policy":"short","operator_policy":null,"effective_policy_definition":{"max-length":10,"dead-letter-exchange":""},"policy_skipped":[{"name":"long","operator":false,"reason":"priority"}]}`,
-		"POST /queues/%2F/dead/replay":                          `{"dry_run":true,"examined":12,"matched":11,"sent":10,"without_home":1}`,
-		"POST /queues/%2F/lost/replay":                          `{"dry_run":false,"examined":12,"matched":12,"sent":10,"unroutable":2,"without_home":0}`,
 		"POST /definitions":                                     "204 ",
 		"GET /users/old":                                        `{"name":"old","password_hash":"aGFzaA==","hashing_algorithm":"sha","tags":["a","b"]}`,
 		"GET /health/checks/certificate-expiration/1/months":    `503 {"status":"failed","reason":"Certificates expiring"}`,
 	})
-	tests := []struct {
-		args, want, output string
-		code               int
-	}{
+	requests(t, a, []request{
 		{"declare queue jobs", `PUT /queues/%2F/jobs {"arguments":{},"auto_delete":false,"durable":true}`, "queue 'jobs' created\n", 0},
 		{"declare queue --name jobs --type quorum --arguments {\"x-max-length\":9007199254740993}",
 			`PUT /queues/%2F/jobs {"arguments":{"x-max-length":9007199254740993,"x-queue-type":"quorum"},"auto_delete":false,"durable":true}`, "queue 'jobs' created\n", 0},
@@ -100,8 +95,6 @@ func TestRequests(t *testing.T) {
 		{"explain jobs", "GET /queues/%2F/jobs/policy", "POLICY  KIND    APPLIES  WHY NOT\nshort   policy  true\nlong    policy  false    priority\n\nTogether they set:\ndead-letter-exchange  \"\"\nmax-length            10\n", 0},
 		{"pause jobs", "PUT /queues/%2F/jobs/pause", "paused\n", 0},
 		{"resume --queue jobs", "PUT /queues/%2F/jobs/resume", "resumed\n", 0},
-		{"replay dead --count 10 --rate 100 --dry-run", `POST /queues/%2F/dead/replay {"count":10,"dry_run":true,"rate":100}`, "10 of 12 messages would be sent; 1 more have no queue to go back to\n", 0},
-		{"replay lost --exchange x", `POST /queues/%2F/lost/replay {"dry_run":false,"exchange":"x"}`, "10 of 12 messages were sent; 2 more stayed, as no queue took them\n", 0},
 		{"close connection 127.0.0.1:4->127.0.0.1:5 --reason over", "DELETE /connections/127.0.0.1:4-%3E127.0.0.1:5", "connection '127.0.0.1:4->127.0.0.1:5' is closed\n", 0},
 		{"close user_connections app", "DELETE /connections/username/app", "the connections of 'app' are closed\n", 0},
 		{"alarms", "GET /health/checks/alarms", "no alarms\n", 0},
@@ -109,13 +102,36 @@ func TestRequests(t *testing.T) {
 		{"health port-listener 5672", "GET /health/checks/port-listener/5672", "ok\n", 0},
 		{"health certificate_expiration 1 months", "GET /health/checks/certificate-expiration/1/months", "error: Certificates expiring\n", 65},
 		{"definitions import -", `POST /definitions from the input`, "definitions are imported\n", 0},
-	}
+	})
+}
+
+// request is a command, what it asks of the API, and what comes of it.
+type request struct {
+	args, want, output string
+	code               int
+}
+
+// requests runs each command, whose input is a text, and compares.
+func requests(t *testing.T, a *ctltest.API, tests []request) {
+	t.Helper()
 	for _, tt := range tests {
 		output, code := ctlAt(a, "from the input", strings.Fields(tt.args)...)
 		if asked := a.Asked(); asked != tt.want || output != tt.output || code != tt.code {
 			t.Errorf("%s\nasked %s\nwant  %s\nprinted %q, want %q; exit code %d", tt.args, asked, tt.want, output, tt.output, code)
 		}
 	}
+}
+
+// TestReplay: what was sent is told apart from what stayed.
+func TestReplay(t *testing.T) {
+	a := ctltest.New(t, map[string]string{
+		"POST /queues/%2F/dead/replay": `{"dry_run":true,"examined":12,"matched":11,"sent":10,"without_home":1}`,
+		"POST /queues/%2F/lost/replay": `{"dry_run":false,"examined":12,"matched":12,"sent":10,"unroutable":2,"without_home":0}`,
+	})
+	requests(t, a, []request{
+		{"replay dead --count 10 --rate 100 --dry-run", `POST /queues/%2F/dead/replay {"count":10,"dry_run":true,"rate":100}`, "10 of 12 messages would be sent; 1 more have no queue to go back to\n", 0},
+		{"replay lost --exchange x", `POST /queues/%2F/lost/replay {"dry_run":false,"exchange":"x"}`, "10 of 12 messages were sent; 2 more stayed, as no queue took them\n", 0},
+	})
 }
 
 // TestUsage: a command line that can't be understood asks nothing of the broker.
