@@ -20,6 +20,7 @@ held = lambda queue: channel.queue_declare(queue, passive=True).method.message_c
 var pythonPages = []struct {
 	page, before, after string
 	blocks              int
+	http                bool // they use the HTTP API too
 }{
 	{page: "exchanges.md", blocks: 9, after: `
 assert (held("europe"), held("reports"), held("jobs-1") + held("jobs-2")) == (1, 1, 1)
@@ -27,8 +28,8 @@ assert sum(held(f"shard-{i}") for i in range(4)) == 1 == held("worker-1") + held
 assert [channel.basic_get(mine, auto_ack=True)[2] for _ in range(5)] == [b"line %d" % i for i in range(5, 10)]
 assert (held("pay"), held("due")) == (1, 0)
 `},
-	{page: "queues.md", blocks: 11, after: `
-assert (held("orders"), held("tickets")) == (1, 1)
+	{page: "queues.md", blocks: 14, after: `
+assert (held("orders"), held("tickets"), held("ledger")) == (1, 1, 1)
 channel.basic_publish("", "poison", b"")
 for attempt in range(4):
     channel.basic_nack(channel.basic_get("poison")[0].delivery_tag)
@@ -39,6 +40,13 @@ first, _, body = channel.basic_get("orders")
 assert body == b"created" and channel.basic_get("orders")[0] is None and held("mail") == 1
 channel.basic_ack(first.delivery_tag)
 assert channel.basic_get("orders")[2] == b"paid"
+`},
+	{page: "policies.md", blocks: 1, http: true, before: `
+connection = pika.BlockingConnection()
+channel = connection.channel()
+channel.queue_declare("orders.eu")
+`, after: `
+assert api("GET", "/queues/%2F/orders.eu")["effective_policy_definition"] == {"max-length": 100000}
 `},
 	{page: "consumer-timeouts.md", blocks: 1, before: `
 connection = pika.BlockingConnection()
@@ -63,7 +71,11 @@ func TestPythonExamples(t *testing.T) {
 	for _, c := range pythonPages {
 		t.Run(c.page, func(t *testing.T) {
 			t.Parallel()
-			b := ownBroker(t)
+			own := func(t *testing.T) *broker { return ownBroker(t) }
+			if c.http {
+				own = withHTTP
+			}
+			b := own(t)
 			page, err := os.ReadFile("../../docs/" + c.page)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +88,7 @@ func TestPythonExamples(t *testing.T) {
 				t.Fatalf("%d blocks of code", len(blocks))
 			}
 			for _, block := range blocks {
-				script.WriteString(strings.ReplaceAll(block[1], "localhost:5672", b.addr))
+				script.WriteString(strings.NewReplacer("localhost:5672", b.addr, "localhost:15672", b.http).Replace(block[1]))
 			}
 			cmd := exec.Command("/usr/bin/python3", "-")
 			cmd.Stdin = strings.NewReader(script.String() + c.after + "connection.close()\n")
