@@ -125,7 +125,7 @@ func threadTime(b *testing.B) time.Duration {
 
 // scrape asks for everything once.
 func scrape(b *testing.B, n *node) {
-	for _, path := range strings.Fields("/metrics /metrics/per-object /api/queues /api/overview") {
+	for path := range strings.FieldsSeq("/metrics /metrics/per-object /api/queues /api/overview") {
 		if err := scrapeOnce(b.Context(), "http://"+n.addresses().HTTP[0]+path); err != nil {
 			b.Error(err)
 		}

@@ -3,6 +3,7 @@ package rabbitmqctl_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -45,9 +46,7 @@ var further = map[string]string{
 func TestVerbs(t *testing.T) {
 	all := map[string]string{}
 	for _, list := range []map[string]string{answers, further} {
-		for call, answer := range list {
-			all[call] = answer
-		}
+		maps.Copy(all, list)
 	}
 	a := ctltest.New(t, all)
 	const file = "testdata/verbs.txt"
