@@ -309,7 +309,9 @@ func (o *groups) filter(keep func(n uint64) bool) {
 	}
 	for _, g := range o.all.values() { // they are sorted again when it is their turn
 		g.ready, g.absent = numbers{}, false
-		o.place(g)
+		if o.all.find(g.tag) == g { // else it was idle, and too many others have become so just now
+			o.place(g)
+		}
 	}
 	o.low, o.horizon, o.sorted, o.full = 0, 0, 0, false
 }

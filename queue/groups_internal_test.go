@@ -246,3 +246,30 @@ func TestFairForgets(t *testing.T) {
 		t.Errorf("%d is left, and %d are forgotten", n, o.gone.Len())
 	}
 }
+
+// A purge makes many groups idle at once, and so has others forgotten that were idle before: those are not to come back.
+func TestPurgeForgetsIdleGroups(t *testing.T) {
+	const idle, ready = 16, 3 * groupsIdle
+	q := groupQueue(idle+ready, 1)
+	numbers := make([]uint64, idle)
+	for i := range numbers {
+		numbers[i] = uint64(i) + 1
+	}
+	q.consumers.add(&Consumer{queue: q})
+	q.groups.choose(q, false) // sorts them all
+	q.consumers.remove(q.consumers.all[0])
+	if count, err := q.Discard(numbers); count != idle || err != nil || q.groups.idle.count != idle {
+		t.Fatalf("%d messages were discarded, which made %d groups idle: %v", count, q.groups.idle.count, err)
+	}
+	if count, err := q.Purge(); count != ready || err != nil {
+		t.Fatalf("%d messages were purged: %v", count, err)
+	}
+	if all, idle := q.groups.all.count, q.groups.idle.count; all != idle || idle > 2*groupsIdle {
+		t.Errorf("%d groups are known, and %d idle", all, idle)
+	}
+	for g, i := q.groups.idle.front, 0; i < q.groups.idle.count; g, i = g.next, i+1 {
+		if q.groups.all.find(g.tag) != g {
+			t.Errorf("group %d is idle and not known", g.tag)
+		}
+	}
+}
