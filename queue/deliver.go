@@ -66,6 +66,7 @@ func (q *Queue) deliver() {
 			m = q.withAttempts(n, m)
 		}
 		if !c.Receiver.Deliver(n, m, e.redelivered) {
+			// It calls Resume when it has room again; until then it costs the others no look.
 			c.stalled = true
 			q.consumers.update(c)
 			continue

@@ -36,6 +36,8 @@ const fairRead = 256
 // fairSpare is how many lanes are kept to be used again: in a short queue keys come and go.
 const fairSpare = 256
 
+// add puts a message into its key's lane. A key without messages takes part again from where the others stand now: it gets nothing for the time that it was
+// away, or one that is away for an hour would be served alone for long.
 func (o *fair) add(n uint64, tag uint32) {
 	if o.gone.Len() > 0 && o.gone.Remove(n) { // it is back, perhaps with another tag
 		o.removeAnywhere(n)
@@ -77,6 +79,7 @@ func (o *fair) make(tag uint32) *fairLane {
 	return l
 }
 
+// back is add: what came back has its own place in its key, ahead of what came later, as its number says.
 func (o *fair) back(n uint64, tag uint32) { o.add(n, tag) }
 
 func (o *fair) remove(n uint64, tag uint32) {
@@ -98,6 +101,8 @@ func (o *fair) clean() {
 	}
 }
 
+// removeFrom takes a message out of a lane. A lane that is empty then is not forgotten at once if it is ahead of the others: a key could get more than its
+// share by sending one message at a time.
 func (o *fair) removeFrom(l *fairLane, n uint64) (found bool) {
 	if found = l.Remove(n); found && l.Len() == 0 {
 		o.heap.remove(l)
@@ -134,6 +139,7 @@ func (o *fair) first() (n uint64, ok bool) {
 	return o.heap[0].lane.First(), true
 }
 
+// served charges a message to its key. The clock goes on to what the key had before, so that a key that comes now begins there.
 func (o *fair) served(_ uint64, tag uint32, size int) {
 	if l := o.find(tag); l != nil && l.Len() > 0 {
 		o.last = l // it is removed from next
@@ -177,6 +183,7 @@ func (o *fair) each(each func(store.Range) bool) {
 	}
 }
 
+// forget only notes the number: to look for it in each lane would take a look at all keys, and there may be as many as messages.
 func (o *fair) forget(n uint64) {
 	o.gone.Add(n)
 	o.clean()

@@ -30,7 +30,7 @@ func (q *Queue) Get(o Outbox, g Getter, noAck bool) (found bool, err error) {
 }
 
 func (s *get) run(q *Queue) {
-	if len(q.gets) > 0 || !q.canGet() {
+	if len(q.gets) > 0 || !q.canGet() { // behind those that wait already, or a later get would have the earlier message
 		q.gets = append(q.gets, s) // answered when the head was read
 		return
 	}

@@ -59,6 +59,8 @@ func (q *Queue) work(t *taken) {
 	if q.delivered && q.service != nil {
 		q.measureWaits()
 	}
+	// The log hears of all that was settled in this turn at once, and the figures are made visible before the connections are told: whoever has seen a
+	// delivery finds it counted.
 	q.readAhead()
 	q.tellLog()
 	t.settled, q.settled = q.settled[:0], nil
@@ -69,6 +71,7 @@ func (q *Queue) work(t *taken) {
 }
 
 // duties are what a queue has to do in each turn for features that it uses: here, so that one without them asks no more than whether it has them.
+// They come before deliveries: a message whose time is up, or that makes way for another, must not go to a consumer that has room.
 func (q *Queue) duties() {
 	if q.retries.heap.Len() > 0 {
 		q.retryDue()

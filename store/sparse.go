@@ -31,7 +31,7 @@ func (seg *segment) fading(now time.Time) bool {
 	if now.Sub(f.since) < fadeLook {
 		return true
 	}
-	if f.disk-seg.disk < f.disk/fadePart {
+	if f.disk-seg.disk < max(1, f.disk/fadePart) { // a queue's share of a record that many have may be a few bytes
 		return false // and not looked at anew: it may have to wait for its turn
 	}
 	*f = fade{now, seg.disk}

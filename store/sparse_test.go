@@ -79,6 +79,17 @@ func TestFadingSegmentsAreLeftAlone(t *testing.T) {
 	l.wantChosen("when it has rested", at.Add(fadeLook), 6)
 }
 
+// So is one that holds next to nothing: a record that a hundred queues had counts for a few bytes when one of them has it still.
+func TestNearlyEmptySegmentsAreNotFading(t *testing.T) {
+	at := time.Now()
+	for disk := range int64(2 * fadePart) {
+		seg := &segment{disk: disk}
+		if !seg.fading(at) || seg.fading(at.Add(fadeLook)) {
+			t.Errorf("a segment with %d bytes that stay is left alone for ever, or not at all", disk)
+		}
+	}
+}
+
 // fadeFrom has the watch of all segments begin at a time.
 func (l *life) fadeFrom(at time.Time) {
 	all := l.logSegments()

@@ -9,7 +9,7 @@ import (
 )
 
 // patience bounds every wait of these tests. It is only reached when something is wrong.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // shared is the broker that all tests use unless they need one of their own.
 var shared *broker

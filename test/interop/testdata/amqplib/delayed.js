@@ -16,8 +16,7 @@ main(async (exchange, queue, delay, role) => {
     say('confirmed');
   } else {
     say('ready');
-    for (let i = 0; i < 2; i++) {
-      const [message] = await take(channel, queue, 1);
+    for (const message of await take(channel, queue, 2)) { // together: both may be there by now
       say(message.content.toString(), message.properties.headers['x-delay'] || 0, message.fields.redelivered ? 1 : 0);
     }
   }

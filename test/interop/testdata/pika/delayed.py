@@ -16,7 +16,6 @@ if role == "send":
     say("confirmed")
 else:
     say("ready")
-    for _ in range(2):
-        (method, properties, body), = take(channel, queue, 1)
+    for method, properties, body in take(channel, queue, 2):  # together: both may be there by now
         say(body.decode(), (properties.headers or {}).get("x-delay", 0), int(method.redelivered))
 connection.close()
