@@ -2,6 +2,7 @@ package rabbitmqctl
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -221,8 +222,8 @@ func setMemoryWatermark(s *session, args []string) error {
 		}
 		body["absolute"] = bytes
 	} else {
-		fraction, err := strconv.ParseFloat(args[0], 64)
-		if err != nil || fraction < 0 {
+		fraction, isFraction := fractionOf(args[0])
+		if !isFraction {
 			return &ctl.UsageError{Text: "the memory watermark is a fraction such as 0.4, or absolute and bytes"}
 		}
 		body["relative"] = fraction
@@ -233,8 +234,8 @@ func setMemoryWatermark(s *session, args []string) error {
 // setDiskLimit takes bytes, or "mem_relative" and a fraction of the memory.
 func setDiskLimit(s *session, args []string) error {
 	if args[0] == "mem_relative" {
-		fraction, err := strconv.ParseFloat(args[len(args)-1], 64)
-		if err != nil {
+		fraction, isFraction := fractionOf(args[len(args)-1])
+		if !isFraction {
 			return &ctl.UsageError{Text: "set_disk_free_limit mem_relative takes a fraction"}
 		}
 		return s.put("/leveret/disk-free-limit", map[string]any{"mem_relative": fraction})
@@ -244,4 +245,10 @@ func setDiskLimit(s *session, args []string) error {
 		return err
 	}
 	return s.put("/leveret/disk-free-limit", map[string]any{"bytes": bytes})
+}
+
+// fractionOf reads a share of the memory. Go takes words such as NaN and Inf for numbers too, which JSON can't carry and no limit can be.
+func fractionOf(text string) (fraction float64, ok bool) {
+	fraction, err := strconv.ParseFloat(text, 64)
+	return fraction, err == nil && fraction >= 0 && !math.IsInf(fraction, 1)
 }

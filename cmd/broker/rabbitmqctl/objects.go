@@ -68,7 +68,7 @@ var vhostVerbs = []verb{
 		return s.setLimits(args[0], "vhost-limits", s.vhost)
 	}},
 	{name: "clear_vhost_limits", doing: `Clearing vhost "{vhost}" limits`, run: func(s *session, _ []string) error {
-		return s.clearLimits("all", []string{"max-connections", "max-queues"}, "vhost-limits", s.vhost)
+		return s.clearLimits("all", []string{"max-connections", "max-queues", "max-messages", "max-bytes"}, "vhost-limits", s.vhost) // all: RabbitMQ has the first two alone
 	}},
 	{name: "enable_vhost_deletion_protection", args: "<vhost>", doing: `Protecting vhost "{0}" from deletion`, run: func(s *session, args []string) error {
 		return s.post(ctl.Path("vhosts", args[0], "deletion", "protection"), nil)

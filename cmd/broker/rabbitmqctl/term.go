@@ -109,8 +109,8 @@ func atom(word string) any {
 	if word == "undefined" {
 		return nil
 	}
-	if _, err := strconv.ParseFloat(word, 64); err == nil {
-		return json.Number(word)
+	if (word[0] == '-' || '0' <= word[0] && word[0] <= '9') && json.Valid([]byte(word)) {
+		return json.Number(word) // it goes into JSON as it is, and infinity, which strconv takes for a number, is an atom
 	}
 	return strings.Trim(word, "'")
 }

@@ -25,6 +25,14 @@ func TestTerm(t *testing.T) {
 		{`<< "guest" >>`, "guest", ""},
 		{"[]", []any{}, ""},
 		{`[<<"a">>, {b, 1}]`, []any{"a", []any{"b", json.Number("1")}}, ""},
+		{"infinity", "infinity", ""},
+		{"nan", "nan", ""},
+		{"rabbit@host-1", "rabbit@host-1", ""},
+		{"1.5e3", json.Number("1.5e3"), ""},
+		{"0x1p-2", "0x1p-2", ""},
+		{"-", "-", ""},
+		{"[[],{}]", []any{[]any{}, []any{}}, ""},
+		{"{infinity, [true, undefined]} rest", []any{"infinity", []any{true, nil}}, " rest"},
 		{"4.", json.Number("4"), "."},
 	}
 	for _, tt := range tests {
@@ -39,14 +47,37 @@ func TestTerm(t *testing.T) {
 	}
 }
 
-// FuzzTerm: whatever is given, reading ends, and the rest is what the text ends with.
+// FuzzTerm: whatever is given, reading ends, the rest is what the text ends with, and what was read can be sent to the API.
 func FuzzTerm(f *testing.F) {
-	for _, seed := range []string{`[<<"a">>, {b, 1}]`, "undefined", `"x`, "[[[[", "'"} {
+	for _, seed := range []string{`[<<"a">>, {b, 1}]`, "undefined", "infinity", "-01", `"x`, "[[[[", "'"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, rest, err := term(text); err == nil && (len(rest) > len(text) || text[len(text)-len(rest):] != rest) {
+		v, rest, err := term(text)
+		if err == nil && (len(rest) > len(text) || text[len(text)-len(rest):] != rest) {
 			t.Errorf("%q leaves %q", text, rest)
 		}
+		if err != nil {
+			return
+		}
+		if _, err := json.Marshal(v); err != nil {
+			t.Errorf("%q is %#v, which can't be sent: %v", text, v, err)
+		}
 	})
+}
+
+// TestAppendTerm: JSON values as Erlang terms, as RabbitMQ's tool prints tables and lists in them.
+func TestAppendTerm(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		want  string
+	}{
+		{nil, "undefined"}, {"", `""`}, {"a\"b\n", `"a\"b\n"`}, {true, "true"}, {false, "false"}, {json.Number("1.50"), "1.50"}, {7, "7"},
+		{[]any{}, "[]"}, {[]any{"a", json.Number("1"), nil}, `["a",1,undefined]`}, {map[string]any{}, "[]"},
+		{map[string]any{"b": true, "a": []any{map[string]any{"c": "d"}}}, `[{"a",[[{"c","d"}]]},{"b",true}]`},
+	} {
+		if got := string(appendTerm([]byte("x"), tt.value)); got != "x"+tt.want {
+			t.Errorf("%#v: %s, want %s", tt.value, got[1:], tt.want)
+		}
+	}
 }
