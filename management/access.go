@@ -14,6 +14,8 @@ import (
 )
 
 // challenge is what browsers and libraries ask for a password by.
+// It stands in a WWW-Authenticate header, and only where no login came at all: after a wrong password a browser would ask
+// again and again for another, and the page of the API could not say what was wrong.
 const challenge = `Basic realm="RabbitMQ Management"`
 
 // Tags of users that give access to the API. Each but the first gives what management gives, and more.
@@ -81,6 +83,7 @@ func (c *call) login() (*auth.User, error) {
 	}
 	name, password, ok := c.request.BasicAuth()
 	if !ok {
+		// Base64 that can't be decoded, or no colon in it: the request is malformed, which is not the same as a wrong password.
 		return nil, &failure{status: http.StatusBadRequest}
 	}
 	return c.api.check(name, password, remoteAddress(c.request))
@@ -94,6 +97,7 @@ func (a *API) check(name, password string, peer netip.Addr) (*auth.User, error) 
 	}
 	var refusal *auth.Refusal
 	if errors.As(err, &refusal) {
+		// A client that tries the same again and again would fill the log; the users' side tells which refusals are repetitions.
 		if !refusal.Repeated {
 			a.log.Warn("HTTP login refused", "error", refusal.Error(), "peer", peer)
 		}
@@ -124,10 +128,12 @@ func (c *call) enterVHost(op *operation) error {
 		return nil
 	}
 	c.vhost = c.api.server.VHost(name)
+	// Administrators' operations look for the virtual host themselves: PUT /vhosts/{vhost} is about one that need not be there.
 	if op.level != vhostUser && op.level != vhostViewer && op.level != policymaker {
 		return nil
 	}
 	if c.vhost == nil {
+		// Writes say what they lack; reads answer like for any other path that leads nowhere.
 		if c.request.Method == http.MethodPut || c.request.Method == http.MethodPost {
 			return missing("vhost_not_found")
 		}
@@ -136,6 +142,7 @@ func (c *call) enterVHost(op *operation) error {
 	if c.sees(name) || op.level == vhostViewer && c.seesAll() {
 		return nil
 	}
+	// To somebody without rights in it a virtual host looks as if it were not there, so that names can't be guessed.
 	return missing("Not Found")
 }
 
@@ -144,6 +151,7 @@ func (c *call) sees(name string) bool {
 	if c.isAdministrator() {
 		return true
 	}
+	// A row of permissions is enough, also one whose expressions match nothing: it is what lets a user open the virtual host.
 	_, ok := c.user.Rights(name)
 	return ok
 }

@@ -83,6 +83,7 @@ type API struct {
 	shovels *shovel.Manager
 	router  *router
 	rates   *rates
+	// The API begins with the broker, so this is where the node's uptime is counted from.
 	started time.Time
 
 	definitions *definitions.Broker
@@ -115,6 +116,7 @@ func (a *API) Close() {
 
 // sample looks at all counters until the API is closed.
 func (a *API) sample() {
+	// The first look is at once: what it finds is the base that the first rates are made from, an interval later.
 	a.rates.look(time.Now(), a.counters)
 	tick := time.NewTicker(sampleInterval)
 	defer tick.Stop()

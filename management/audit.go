@@ -8,6 +8,7 @@ import (
 // audit notes something that can't be undone: what was done, by whom, from where, and to what, as names and values. It is a line of the log, and an
 // event for whoever listens.
 func (c *call) audit(action string, about ...any) {
+	// Operations that need no login have no user, such as a login itself.
 	user := ""
 	if c.user != nil {
 		user = c.user.Name()

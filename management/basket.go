@@ -10,7 +10,10 @@ import (
 // basket receives what is got from a queue over HTTP. For the queue it is the outbox of a connection, and a basic.get on it; it belongs to the
 // call, which waits for each message.
 type basket struct {
-	mu          sync.Mutex
+	mu sync.Mutex
+
+	// What the last DeliverGot brought. Nobody else has the basket, and the queue's turn is over when Get returns, so that the call
+	// may read these without the lock.
 	seq         uint64
 	message     amqp.Message
 	redelivered bool

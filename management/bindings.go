@@ -55,6 +55,8 @@ func implicit(v *vhost.VHost, name string) binding {
 
 // argumentsHash tells bindings apart that differ in their arguments alone.
 func argumentsHash(canonical string) string {
+	// 32 bits are what RabbitMQ's hash has too. Bindings between the same two ends with the same key that differ in their arguments are
+	// few, and the hash only has to tell these apart.
 	h := fnv.New32a()
 	h.Write([]byte(canonical))
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, h.Sum32()))
@@ -62,6 +64,7 @@ func argumentsHash(canonical string) string {
 
 // propertiesKey is what a binding is called in paths: its key, percent-encoded, and the hash of its arguments.
 func (b *binding) propertiesKey() string {
+	// A tilde separates the key from the hash, so one in the key has to be encoded though URLs do not ask for it.
 	key := strings.ReplaceAll(url.QueryEscape(b.key), "~", "%7E")
 	if b.hash == "" && key != "" {
 		return key
@@ -129,6 +132,7 @@ func (c *call) bindingsFrom() (reply, error) {
 		return c.replyBindings(implicitBindings(c.vhost))
 	}
 	x := c.vhost.Exchange([]byte(name))
+	// RabbitMQ answers with an empty list here, where GET of the exchange itself answers 404.
 	if x == nil {
 		return ok([]object{})
 	}
@@ -209,6 +213,7 @@ func (c *call) between() ([]binding, error) {
 	switch {
 	case d == nil || x == nil:
 		return nil, nil
+	// The bindings to the default exchange are stored nowhere: routing there is by the queue's name.
 	case x.Name() == "" && !toExchange:
 		return []binding{implicit(c.vhost, name)}, nil
 	}
@@ -283,6 +288,7 @@ func (c *call) bind() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Clients resolve it against the path of the request, which ends in the destination.
 	location := url.PathEscape(c.path("destination")) + "/" + url.QueryEscape(b.propertiesKey())
 	return reply{status: http.StatusCreated, location: location}, nil
 }

@@ -24,6 +24,8 @@ func (c *call) body() (object, error) {
 }
 
 // bodyTime is how long a client may take to send a body.
+// It bounds how long somebody who is logged in can hold a connection with half a request; definitions files of tens of megabytes
+// have to come through a slow line in it.
 const bodyTime = 2 * time.Minute
 
 // strangersBody is the largest body, and strangersTime how long it may take, of a request that anybody may make: a name and a password.
@@ -35,6 +37,7 @@ const (
 // rawBody reads the request's body, as far as the limit allows. Who has not logged in has the smaller ones: what it sends is in memory until it has
 // come whole.
 func (c *call) rawBody() ([]byte, error) {
+	// The server around the API sets no time limit for bodies of its own, as that would bound the answers too.
 	limit, patience := c.api.options.BodyLimit, bodyTime
 	if c.user == nil {
 		limit, patience = strangersBody, strangersTime
@@ -55,6 +58,7 @@ func (c *call) rawBody() ([]byte, error) {
 
 // parseObject reads one JSON object with nothing behind it.
 func parseObject(raw []byte) (object, bool) {
+	// An empty body is what many clients send with PUT of a queue: all fields have defaults.
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, true
@@ -149,6 +153,7 @@ func (o object) boolean(name string, fallback bool) (bool, error) {
 		return fallback, nil
 	}
 	switch v {
+	// Older clients of RabbitMQ send texts, and it takes them.
 	case true, "true":
 		return true, nil
 	case false, "false":

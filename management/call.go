@@ -29,6 +29,7 @@ func (c *call) path(name string) string {
 
 // exchange is the exchange that the path names; the default exchange has a name there, and none elsewhere.
 func (c *call) exchange(name string) string {
+	// An empty part of a path means nothing, so RabbitMQ gave the exchange without a name one for paths.
 	if x := c.path(name); x != defaultExchange {
 		return x
 	}
@@ -57,8 +58,10 @@ type reply struct {
 	headers  [][2]string
 }
 
+// ok is the answer with something to show.
 func ok(body any) (reply, error) { return reply{status: http.StatusOK, body: body}, nil }
 
+// noContent is the answer when there is nothing to tell: 204, without a body and a content type.
 func noContent() (reply, error) { return reply{status: http.StatusNoContent}, nil }
 
 // put is the answer to a PUT: whether the object is new.

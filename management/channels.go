@@ -33,8 +33,10 @@ func (c *call) channels() []server.ChannelStatus {
 	})
 }
 
+// listChannels lists open channels: in pages, unless the path names a virtual host. That distinction is RabbitMQ's.
 func (c *call) listChannels() (reply, error) { return c.replyChannels(c.channels(), c.vhost == nil) }
 
+// connectionChannels lists those of one connection, which are too few for pages.
 func (c *call) connectionChannels() (reply, error) {
 	s, err := c.ownConnection()
 	if err != nil {
@@ -56,6 +58,8 @@ func (c *call) replyChannels(list []server.ChannelStatus, paged bool) (reply, er
 	}.reply(c)
 }
 
+// getChannel shows one channel. Its name is that of the connection with the number in parentheses: "127.0.0.1:1 -> 127.0.0.1:5672 (1)".
+// publishes and deliveries would be statistics by exchange and queue, which are not kept: empty lists, since clients expect the fields.
 func (c *call) getChannel() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -113,11 +117,13 @@ func (a *API) channel(s *server.ChannelStatus, w *window) object {
 		{"messages_uncommitted", s.Uncommitted}, {"acks_uncommitted", s.Settling}, {"prefetch_count", s.Prefetch},
 		{"global_prefetch_count", s.Shared},
 	}
+	// The field is left out of busy channels: its presence is what tools tell idle ones by.
 	if time.Since(s.Active) > idleAfter {
 		o.add("idle_since", timestamp(s.Active))
 	}
 	values, h := channelSample(s), a.rates.past(channelKey{s.Connection, s.Number}, w)
 	var messages object
+	// Each group of counters is there once one of its counters is not 0, and all of it then, as in RabbitMQ.
 	if anyCount(values[:len(publishCounters)]) {
 		messages = publishCounters.addTo(messages, values, h, 0, w)
 	}
@@ -146,6 +152,7 @@ func (c *call) listConsumers() (reply, error) {
 func (a *API) consumer(s *server.ConsumerStatus) object {
 	opts := s.Queue.Options()
 	peerHost, peerPort := addressParts(s.Peer)
+	// Without a single active consumer all of a queue's consumers are active, and "up".
 	active, status := true, "up"
 	if opts.SingleActiveConsumer {
 		if active, status = s.Consumer == s.Queue.Active(), "single_active"; !active {

@@ -58,8 +58,10 @@ var clusterRoutes = []route{
 	}},
 }
 
+// nothing is for what a cluster would have to do and one node has not: tools go on if it succeeds.
 func (c *call) nothing() (reply, error) { return noContent() }
 
+// emptyList is for things that there can be none of here.
 func (c *call) emptyList() (reply, error) { return ok([]object{}) }
 
 // settings are those in force, as a configuration file.
@@ -80,6 +82,7 @@ func (c *call) resetNode() (reply, error) {
 	return c.reset()
 }
 
+// attempts are counted by the users' side, from the start of the broker or the last reset on.
 func (c *call) attempts() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -93,6 +96,7 @@ func (c *call) attempts() (reply, error) {
 	return ok(list)
 }
 
+// attemptsBySource is empty unless the setting is on that keeps counters by address and user, since strangers can make many of these.
 func (c *call) attemptsBySource() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -123,6 +127,7 @@ var flags = []string{
 	"stream_filtering", "stream_queue", "tracking_records_in_ets", "user_limits", "virtual_host_metadata",
 }
 
+// featureFlags shows all as enabled and required: management tools refuse to work with a broker that lacks some.
 func (c *call) featureFlags() (reply, error) {
 	list := make([]object, len(flags))
 	for i, name := range flags {
@@ -134,6 +139,7 @@ func (c *call) featureFlags() (reply, error) {
 	return ok(list)
 }
 
+// enableFlag succeeds for flags that are there, as what they stand for is on; "all" is what upgrade scripts ask for.
 func (c *call) enableFlag() (reply, error) {
 	for _, name := range append([]string{"all"}, flags...) {
 		if name == c.path("flag") {
@@ -146,6 +152,7 @@ func (c *call) enableFlag() (reply, error) {
 // deprecated are features that RabbitMQ means to remove; here they stay.
 var deprecated = []string{"amqp_address_v1", "global_qos", "management_metrics_collection", "queue_master_locator", "transient_nonexcl_queues"}
 
+// deprecatedFeatures shows all as permitted: nothing here stops working because of the list.
 func (c *call) deprecatedFeatures() (reply, error) {
 	list := make([]object, len(deprecated))
 	for i, name := range deprecated {
@@ -164,6 +171,7 @@ func (c *call) quorumStatus() (reply, error) {
 		return reply{}, notFound()
 	}
 	if typeOf(q.Options()) != "quorum" {
+		// RabbitMQ answers 503 here, of all statuses, and rabbitmq-queues looks at that.
 		return unhealthy(typeOf(q.Options()) + "_queue_not_supported")
 	}
 	return ok([]object{{
@@ -172,6 +180,7 @@ func (c *call) quorumStatus() (reply, error) {
 	}})
 }
 
+// changeReplicas answers for adding and removing a replica. Here it is added already, and is never removed; elsewhere is no node.
 func (c *call) changeReplicas() (reply, error) {
 	o, err := c.body()
 	if err != nil {
@@ -186,6 +195,7 @@ func (c *call) changeReplicas() (reply, error) {
 	return reply{}, badRequest("Node is not a cluster member")
 }
 
+// growReplicas answers with the queues that got or lost a replica: none.
 func (c *call) growReplicas() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -204,6 +214,9 @@ func (c *call) putClusterName() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	c.audit("cluster.named", "name", texts[0])
-	return done(c.api.setClusterName(texts[0]))
+	err = c.api.setClusterName(texts[0])
+	if err == nil {
+		c.audit("cluster.named", "name", texts[0])
+	}
+	return done(err)
 }

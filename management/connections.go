@@ -53,6 +53,7 @@ func (c *call) listConnections() (reply, error) {
 		items: c.connections(),
 		id:    func(s server.ConnectionStatus) identity { return identity{s.VHost, s.Name} },
 		show:  func(s server.ConnectionStatus) object { return c.api.connection(&s, w.data, nil) },
+		// RabbitMQ has pages for the list of all connections and none for a virtual host's.
 		paged: c.vhost == nil,
 	}.reply(c)
 }
@@ -63,12 +64,15 @@ func (c *call) ownConnection() (server.ConnectionStatus, error) {
 	switch {
 	case !ok:
 		return s, notFound()
+	// Unlike virtual hosts, connections of others are not denied to be there: RabbitMQ says 401.
 	case !c.seesAll() && s.User != c.user.Name():
 		return s, refused("User not authorised to access object")
 	}
 	return s, nil
 }
 
+// getConnection shows one connection by its name, which is that of its two addresses. What is about TLS is "" there for a plain one, and
+// null in lists: two forms in RabbitMQ, and typed clients know both.
 func (c *call) getConnection() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -85,6 +89,7 @@ func (c *call) getConnection() (reply, error) {
 var octetCounters = counters{"recv_oct", "send_oct"}
 
 // connectionKey is the key of a connection's samples.
+// Names can come again when a port does; numbers of connections never do, so that a new connection has no old samples.
 type connectionKey uint64
 
 func octets(s *server.ConnectionStatus) []uint64 { return []uint64{s.Received.Bytes, s.Sent.Bytes} }
@@ -134,6 +139,7 @@ func addressParts(a net.Addr) (host string, port int) {
 	switch a := a.(type) {
 	case nil:
 		return "", 0
+	// The way around net.SplitHostPort matters: ten thousand connections in a list are twenty thousand addresses.
 	case *net.TCPAddr: // of nearly all
 		if a.Zone == "" && a.IP != nil {
 			return a.IP.String(), a.Port
@@ -150,6 +156,7 @@ func addressParts(a net.Addr) (host string, port int) {
 // defaultReason is what a client is told whose connection an operator closes without a word.
 const defaultReason = "Closed via management plugin"
 
+// reason is what the client is told in connection.close.
 func (c *call) reason() string {
 	if reason := c.request.Header.Get("X-Reason"); reason != "" {
 		return reason
@@ -162,6 +169,7 @@ func (c *call) closeConnection() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Monitoring users see all connections, and close their own alone.
 	if s.User != c.user.Name() && !c.isAdministrator() {
 		return reply{}, refused("User not authorised to access object")
 	}

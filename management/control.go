@@ -77,6 +77,7 @@ func (c *call) changed(err error) (reply, error) {
 		return reply{}, badRequest(err.Error())
 	}
 	if err == nil {
+		// The path says what was changed; bodies stay out of the log, as settings may hold secrets.
 		c.audit("broker.changed", "method", c.request.Method, "path", c.request.URL.Path)
 	}
 	return done(err)
@@ -110,6 +111,7 @@ func (c *call) setRunning() (reply, error) {
 	if running {
 		return c.changed(c.api.server.Resume())
 	}
+	// What is not closed by then is closed hard; the broker is suspended in any case.
 	ctx, cancel := context.WithTimeout(c.request.Context(), suspendTime)
 	defer cancel()
 	return c.changed(c.api.server.Suspend(ctx))
@@ -121,6 +123,7 @@ func (c *call) stop() (reply, error) {
 }
 
 func collectGarbage(*call) (reply, error) {
+	// It collects first. Whoever asks for that wants to see the memory of the process go down.
 	debug.FreeOSMemory()
 	return noContent()
 }

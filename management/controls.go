@@ -45,6 +45,7 @@ func (c *call) place() (connection string, channel uint16, tag string, err error
 	return s.Name, uint16(n), c.path("tag"), nil
 }
 
+// getConsumer shows one consumer. It is found by connection, channel and tag together, as tags are unique in a channel alone.
 func (c *call) getConsumer() (reply, error) {
 	connection, channel, tag, err := c.place()
 	if err != nil {
@@ -80,6 +81,8 @@ func (c *call) wantedPrefetch() (int, error) {
 // maxPrefetch is the largest that basic.qos can ask for.
 const maxPrefetch = 65535
 
+// putConsumer changes the prefetch of a consumer that runs. A smaller one takes nothing back: the consumer gets no more until it has
+// settled enough.
 func (c *call) putConsumer() (reply, error) {
 	connection, channel, tag, err := c.place()
 	if err != nil {
@@ -96,6 +99,7 @@ func (c *call) putConsumer() (reply, error) {
 	return noContent()
 }
 
+// cancelConsumer ends a consumer as if its queue had been deleted: clients that can be told are, by basic.cancel.
 func (c *call) cancelConsumer() (reply, error) {
 	connection, channel, tag, err := c.place()
 	if err != nil {
@@ -108,6 +112,7 @@ func (c *call) cancelConsumer() (reply, error) {
 	return noContent()
 }
 
+// requeueConsumer takes back what a consumer holds; its acks for that come too late afterwards and are ignored.
 func (c *call) requeueConsumer() (reply, error) {
 	connection, channel, tag, err := c.place()
 	if err != nil {
@@ -121,6 +126,8 @@ func (c *call) requeueConsumer() (reply, error) {
 	return ok(object{{"messages", n}})
 }
 
+// putChannelPrefetch sets the prefetch of each consumer of a channel, of those that run and those that come. With RabbitMQ only the client could, by
+// basic.qos, and for consumers that come.
 func (c *call) putChannelPrefetch() (reply, error) {
 	n, err := c.wantedPrefetch()
 	if err != nil {
@@ -148,10 +155,13 @@ func (c *call) count(fallback, most int) (int, error) {
 }
 
 const (
+	// How many unacked messages are listed if nobody says how many, and the most that one call gets.
 	someUnacked = 1000
 	mostUnacked = 10_000
 )
 
+// listUnacked tells who holds which messages of a queue, and for how long. The connections know who and since when, the queue knows how
+// often each message came back: they are asked one after the other, so a message that was settled between shows zeros.
 func (c *call) listUnacked() (reply, error) {
 	q, err := c.namedQueue()
 	if err != nil {
@@ -194,6 +204,8 @@ func (c *call) namedQueue() (*queue.Queue, error) {
 	return q, nil
 }
 
+// queuePolicy tells which policies apply, and of those whose pattern fits and that do not, why. The list is there also when empty, unlike in
+// the queue's own object.
 func (c *call) queuePolicy() (reply, error) {
 	q, err := c.namedQueue()
 	if err != nil {
@@ -207,6 +219,7 @@ func (c *call) queuePolicy() (reply, error) {
 	return ok(o)
 }
 
+// requeueMessage takes one message back from whoever holds it; 404 if nobody does, as it may have been settled meanwhile.
 func (c *call) requeueMessage() (reply, error) {
 	q, err := c.namedQueue()
 	if err != nil {

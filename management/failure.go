@@ -27,6 +27,7 @@ func failed(status int, kind string, reason any) *failure {
 	return &failure{status: status, body: object{{"error", kind}, {"reason", reason}}}
 }
 
+// badRequest is the answer to input that can't be taken: 400. RabbitMQ has no 422, and none of 409 for what differs from what is there.
 func badRequest(reason any) *failure { return failed(http.StatusBadRequest, "bad_request", reason) }
 
 // invalid names a value that a field can't have: ["not_boolean", "yes"].
@@ -43,8 +44,10 @@ func refused(reason string) *failure {
 	return failed(http.StatusUnauthorized, "not_authorised", reason)
 }
 
+// accessRefused is the answer to somebody whose expressions for a virtual host do not match the name.
 func accessRefused() *failure { return refused("Access refused.") }
 
+// maxShortString is how many octets names have at most: their length is one octet on the wire.
 const maxShortString = 255
 
 // tooLong refuses a name that does not fit into a short string.
@@ -68,6 +71,7 @@ func asFailure(err error) (f *failure, internal bool) {
 	switch e.Code {
 	case amqp.CodeNotFound:
 		return missing(e.Explanation()), false
+	// The text of AMQP's error would name the resource; RabbitMQ's API does not.
 	case amqp.CodeAccessRefused, amqp.CodeNotAllowed:
 		return accessRefused(), false
 	}

@@ -33,6 +33,7 @@ var generalRoutes = []route{
 // version is the version of RabbitMQ whose API this is.
 func (c *call) version() (reply, error) { return ok(c.api.options.ProductVersion) }
 
+// whoami tells clients which of the API they may use: the page hides what the tags do not give.
 func (c *call) whoami() (reply, error) { return ok(self(c.user)) }
 
 // self is what a user is told of itself.
@@ -56,6 +57,7 @@ func (c *call) logIn() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// The route is open to anybody, so what authorize would have checked is checked here.
 	if !c.hasAny(tagManagement, tagPolicymaker, tagMonitoring, tagAdministrator) {
 		return reply{}, refused("Not management user")
 	}
@@ -63,10 +65,13 @@ func (c *call) logIn() (reply, error) {
 	return ok(object{{"user", self(c.user)}, {"token", object{{"type", "basic"}, {"value", token}}}})
 }
 
+// logOut has nothing to end: each request brings its login. The page forgets what it kept.
 func (c *call) logOut() (reply, error) { return noContent() }
 
+// extensions would be scripts that plugins add to RabbitMQ's page.
 func (c *call) extensions() (reply, error) { return ok([]object{}) }
 
+// hashPassword makes a hash with a salt of its own, so that two calls give two results, and both are right.
 func (c *call) hashPassword() (reply, error) {
 	hash, err := auth.HashPassword(auth.SHA256, c.path("password"))
 	if err != nil {

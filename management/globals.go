@@ -32,6 +32,7 @@ func (a *API) clusterName() string {
 	return a.options.Cluster
 }
 
+// setClusterName keeps the name where RabbitMQ keeps it, so that definitions files carry it along.
 func (a *API) setClusterName(name string) error {
 	_, err := a.server.SetGlobalParameter(clusterNameParameter, name)
 	return err
@@ -45,8 +46,10 @@ func (a *API) clusterTags() any {
 	return map[string]any{}
 }
 
+// showGlobal shows a parameter of the whole broker, which has neither component nor virtual host.
 func showGlobal(name string, value any) object { return object{{"value", value}, {"name", name}} }
 
+// listGlobals lists those that clients may know, in order of their names, with those that are there always.
 func (c *call) listGlobals() (reply, error) {
 	values := map[string]any{clusterNameParameter: c.api.clusterName(), clusterTagsParameter: c.api.clusterTags()}
 	for _, p := range c.api.server.GlobalParameters() {
@@ -72,6 +75,7 @@ func (a *API) global(name string) (value any, found bool) {
 	return a.server.GlobalParameter(name)
 }
 
+// getGlobal shows one. Those whose names begin with "internal" are not hidden here: who knows the name may see it.
 func (c *call) getGlobal() (reply, error) {
 	name := c.path("parameter")
 	value, found := c.api.global(name)
@@ -81,6 +85,7 @@ func (c *call) getGlobal() (reply, error) {
 	return ok(showGlobal(name, value))
 }
 
+// putGlobal sets one to any JSON value; 201 if it was not there.
 func (c *call) putGlobal() (reply, error) {
 	name := c.path("parameter")
 	o, err := c.body()
@@ -99,6 +104,7 @@ func (c *call) putGlobal() (reply, error) {
 	return put(!existed, err)
 }
 
+// deleteGlobal removes one. Of those that are always there this removes what somebody set.
 func (c *call) deleteGlobal() (reply, error) {
 	name := c.path("parameter")
 	found, err := c.api.server.ClearGlobalParameter(name)

@@ -53,6 +53,7 @@ func unhealthy(reason string, more ...field) (reply, error) {
 	return reply{status: http.StatusServiceUnavailable, body: append(object{{"status", "failed"}, {"reason", reason}}, more...)}, nil
 }
 
+// checkAlarms fails while publishers are held for lack of memory or disk. All of the cluster is this node, so the checks of both are one.
 func (c *call) checkAlarms() (reply, error) {
 	var alarms []object
 	if memory, _ := c.api.server.Alarms(); memory {
@@ -67,6 +68,7 @@ func (c *call) checkAlarms() (reply, error) {
 	return c.healthy()
 }
 
+// checkNode is the old form of it, with the node's name in the path.
 func (c *call) checkNode() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -74,10 +76,12 @@ func (c *call) checkNode() (reply, error) {
 	return c.checkAlarms()
 }
 
+// checkQuorum always passes. RabbitMQ answers so for a node by itself, with this reason.
 func (c *call) checkQuorum() (reply, error) {
 	return ok(object{{"status", "ok"}, {"reason", "single node cluster"}})
 }
 
+// checkInService and checkReady need no login: load balancers and orchestrators ask them.
 func (c *call) checkInService() (reply, error) {
 	if c.api.server.Suspended() {
 		return unhealthy("the node is being drained")
@@ -94,6 +98,7 @@ func (c *call) listening() []Listener {
 	return slices.DeleteFunc(slices.Clone(all), func(l Listener) bool { return strings.HasPrefix(l.Protocol, "amqp") })
 }
 
+// checkReady fails while no AMQP client could connect, which is also so during a stop_app.
 func (c *call) checkReady() (reply, error) {
 	for _, l := range c.listening() {
 		if strings.HasPrefix(l.Protocol, "amqp") {
@@ -103,6 +108,7 @@ func (c *call) checkReady() (reply, error) {
 	return unhealthy("no active listeners for AMQP/AMQPS")
 }
 
+// checkPort asks whether anything listens on a port, on whichever address.
 func (c *call) checkPort() (reply, error) {
 	port, err := strconv.Atoi(c.path("port"))
 	if err != nil {
@@ -122,6 +128,7 @@ func (c *call) checkPort() (reply, error) {
 // protocolNames are other names that people give the protocols.
 var protocolNames = map[string]string{"amqps": "amqp/ssl", "amqp091": "amqp", "https": "https"}
 
+// checkProtocols asks for one protocol or several with commas; all of them have to be there.
 func (c *call) checkProtocols() (reply, error) {
 	active := []string{}
 	for _, l := range c.listening() {
@@ -147,6 +154,7 @@ func (c *call) checkProtocols() (reply, error) {
 // timeUnits are those in which a certificate's remaining time can be given, in days.
 var timeUnits = map[string]int{"days": 1, "weeks": 7, "months": 30, "years": 365}
 
+// checkCertificates fails when a listener's certificate ends within the time, or has ended. Months are of 30 days and years of 365.
 func (c *call) checkCertificates() (reply, error) {
 	days := timeUnits[c.path("unit")]
 	if days == 0 {
@@ -159,6 +167,7 @@ func (c *call) checkCertificates() (reply, error) {
 	limit := time.Now().AddDate(0, 0, n*days)
 	var expired []object
 	for _, cert := range c.api.options.Certificates() {
+		// Leaf is what crypto/tls parsed when the file was loaded; what could not be parsed is not in use either.
 		if cert.Leaf != nil && cert.Leaf.NotAfter.Before(limit) {
 			expired = append(expired, certificate(cert))
 		}

@@ -22,6 +22,7 @@ func growth(from, to sample, i int) float64 {
 	if seconds <= 0 || i >= len(from.values) || i >= len(to.values) {
 		return 0
 	}
+	// The difference wraps around for gauges that have shrunk, and as a signed number is right again.
 	return float64(int64(to.values[i]-from.values[i])) / seconds
 }
 
@@ -54,6 +55,7 @@ type point struct {
 
 // curve is a counter's values at regular moments, newest first. Moments from before the first sample have the value of that.
 func (h history) curve(i int, now uint64, w *window) []point {
+	// Points stand at whole seconds, so that two curves of one page have the same moments.
 	at := time.Now().Truncate(time.Second)
 	var points []point
 	for back := time.Duration(0); back <= w.age; back += w.step {
@@ -62,6 +64,8 @@ func (h history) curve(i int, now uint64, w *window) []point {
 	return points
 }
 
+// valueAt is a counter's value at a moment: that of the last sample before it, of the first sample for what was before that, and now behind the
+// last. Between two samples there is no interpolation: counters grow in steps anyway.
 func (h history) valueAt(at time.Time, i int, now uint64) uint64 {
 	value := now
 	for n := len(h.samples) - 1; n >= 0; n-- {

@@ -20,7 +20,7 @@ var inspectRoutes = []route{
 		{http.MethodGet, vhostUser, (*call).peekDelayed, "the messages that wait for their time; count, truncate, header.NAME=VALUE, cursor", "", false},
 	}},
 	{path: "/queues/{vhost}/{queue}/pause", group: "Queues", operations: []operation{
-		{http.MethodPut, administrator, (*call).pause, "stop delivering to consumers, until the broker ends", "", false},
+		{http.MethodPut, administrator, (*call).pause, "stop delivering to consumers; of a durable queue that lasts over a restart", "", false},
 	}},
 	{path: "/queues/{vhost}/{queue}/resume", group: "Queues", operations: []operation{
 		{http.MethodPut, administrator, (*call).resume, "deliver again", "", false},
@@ -35,6 +35,7 @@ const (
 
 // peekRequest is what a client wants to see of a queue.
 type peekRequest struct {
+	// The number of the message to begin with, as a cursor gave it; 0: at the head.
 	from     uint64
 	skip     int
 	count    int
@@ -46,6 +47,7 @@ func (c *call) peekRequest() (r peekRequest, err error) {
 	if r.count, err = c.count(somePeeked, mostPeeked); err != nil {
 		return r, err
 	}
+	// Bodies are whole unless somebody asks for less; 0 asks for none of them.
 	r.truncate = -1
 	for name, to := range map[string]*int{"offset": &r.skip, "truncate": &r.truncate} {
 		if text := c.query.Get(name); text != "" {
@@ -90,12 +92,14 @@ func hasHeaders(m amqp.Message, wanted map[string]string) bool {
 	return true
 }
 
+// peek looks at what is ready, in the order in which it came, and changes nothing: no delivery count, no redelivered flag.
 func (c *call) peek() (reply, error) {
 	return c.peekWith(func(q *queue.Queue, from uint64, skip, limit int) ([]queue.Peeked, uint64, error) {
 		return q.Peek(from, skip, limit)
 	})
 }
 
+// peekDelayed looks at what waits for its time, in the order in which it came. An offset means nothing there: it is read from where the cursor points.
 func (c *call) peekDelayed() (reply, error) {
 	return c.peekWith(func(q *queue.Queue, from uint64, _, limit int) ([]queue.Peeked, uint64, error) {
 		return q.PeekPending(from, limit)
@@ -116,6 +120,7 @@ func (c *call) peekWith(look func(q *queue.Queue, from uint64, skip, limit int) 
 	messages := []object{}
 	examined, next := 0, r.from
 	for len(messages) < r.count && examined < queue.PeekMost {
+		// Without a filter no more is looked at than is shown; with one, in steps, since most may not fit.
 		limit := peekStep
 		if len(r.headers) == 0 {
 			limit = min(limit, r.count-len(messages))
@@ -130,6 +135,7 @@ func (c *call) peekWith(look func(q *queue.Queue, from uint64, skip, limit int) 
 			if r.wants(found[i].Message) {
 				messages = append(messages, showPeeked(q, &found[i], r.truncate))
 			}
+			// The page is full in the middle of a step: the cursor points at the next one that was found, not behind the step.
 			if len(messages) == r.count && i+1 < len(found) {
 				next = found[i+1].Seq
 				break
@@ -147,6 +153,7 @@ func cursor(next uint64) any {
 	if next == 0 {
 		return nil
 	}
+	// A text, as JavaScript's numbers have 53 bits and a message's number has 64.
 	return strconv.FormatUint(next, 10)
 }
 
@@ -196,6 +203,7 @@ func (c *call) inspectedQueue() (*queue.Queue, error) {
 	return q, c.rights().Read(amqp.QueueResource, q.Name())
 }
 
+// discard removes one message as if it had been acked: it is not dead-lettered. 404 if it is with a client, or gone.
 func (c *call) discard() (reply, error) {
 	q, err := c.inspectedQueue()
 	if err != nil {
@@ -219,6 +227,8 @@ func (c *call) discard() (reply, error) {
 func (c *call) pause() (reply, error)  { return c.setPaused(true) }
 func (c *call) resume() (reply, error) { return c.setPaused(false) }
 
+// setPaused stops or starts the deliveries of a queue. Consumers stay, and publishing goes on. Of a durable queue it lasts over
+// a restart.
 func (c *call) setPaused(on bool) (reply, error) {
 	q, err := c.namedQueue()
 	if err != nil {

@@ -23,6 +23,7 @@ var limitRoutes = []route{
 }
 
 // limitValue reads the number of a limit. form frames what is wrong with it, as RabbitMQ does for the one kind of limits and not for the other.
+// RabbitMQ checks the name together with the value, so a name that is unknown is complained about with its value.
 func (c *call) limitValue(known []string, kind, form string) (int64, error) {
 	o, err := c.body()
 	if err != nil {
@@ -62,6 +63,7 @@ func (c *call) limitedVHost() (string, error) {
 	return c.vhost.Name(), nil
 }
 
+// putVHostLimit sets one limit and leaves the others; it is in force at once, and what is over it already stays.
 func (c *call) putVHostLimit() (reply, error) {
 	name, err := c.limitedVHost()
 	if err != nil {
@@ -78,6 +80,7 @@ func (c *call) putVHostLimit() (reply, error) {
 	return done(err)
 }
 
+// deleteVHostLimit lifts one; that it was not set is no error.
 func (c *call) deleteVHostLimit() (reply, error) {
 	name, err := c.limitedVHost()
 	if err != nil {

@@ -34,11 +34,13 @@ func (l listing[T]) reply(c *call) (reply, error) {
 		return reply{}, err
 	}
 	total := len(l.items)
+	// The filter by name belongs to pages: without one RabbitMQ ignores it too.
 	if p != nil {
 		l.items = slices.DeleteFunc(slices.Clone(l.items), func(item T) bool { return !p.matches(l.id(item).name) })
 	}
 	columns := columnsOf(c)
 	l.sort(c.asked("sort_reverse") && sortFields(c) == nil)
+	// All objects have to be there to be compared, which is the one case in which a long list is in memory as a whole.
 	if fields := sortFields(c); fields != nil {
 		shown := sortedBy(fields, l.objects(l.items), c.asked("sort_reverse"))
 		return p.reply(sequence{len(shown), func(i int) object { return columns.one(shown[i]) }}, total)
@@ -125,6 +127,7 @@ func sortedBy(fields []string, list []object, reverse bool) []object {
 	for i := range order {
 		order[i] = i
 	}
+	// Stable, so that what is equal keeps the order of names that the items have already.
 	slices.SortStableFunc(order, func(i, j int) int {
 		for _, f := range fields {
 			if n := compareValues(keys[f][i], keys[f][j]); n != 0 {
@@ -186,6 +189,7 @@ func sortable(v any) (number float64, kind int) {
 }
 
 // page is the part of a list that a client asks for.
+// Pages are numbered from 1.
 type page struct {
 	number, size int
 	name         string
@@ -194,6 +198,7 @@ type page struct {
 }
 
 const (
+	// RabbitMQ's numbers. An expression is bounded since each name of the list is tried with it.
 	defaultPageSize = 100
 	maxPageSize     = 500
 	maxExpression   = 1024
@@ -233,6 +238,8 @@ func (p *page) compile(expression string) (err error) {
 	if len(expression) > maxExpression {
 		return invalidPage("name filter regex is too long")
 	}
+	// RabbitMQ's expressions are PCRE, of which RE2 lacks a part; in return no expression can take exponential time. One that does not compile
+	// matches nothing, as there.
 	p.expression, err = regexp.Compile("(?i)" + expression)
 	p.nothing = err != nil
 	return nil
@@ -255,6 +262,7 @@ func (p *page) reply(list sequence, total int) (reply, error) {
 	}
 	filtered := list.length
 	pages := (filtered + p.size - 1) / p.size
+	// The first page is there always, also of nothing.
 	if p.number > max(pages, 1) {
 		return reply{}, failed(http.StatusBadRequest, "page_out_of_range",
 			fmt.Sprintf("Page out of range, page: %d page size: %d, len: %d", p.number, p.size, filtered))

@@ -25,6 +25,7 @@ var messageRoutes = []route{
 
 // publish publishes one message. routed tells whether any queue got it.
 func (c *call) publish() (reply, error) {
+	// Before anything is read: the message itself is what there is no room for.
 	if err := c.roomToPublish(); err != nil {
 		return reply{}, err
 	}
@@ -49,6 +50,7 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, channelError(err)
 	}
+	// A queue that is full and refuses, for which a publisher over AMQP would get basic.nack.
 	if outcome == server.Refused {
 		return reply{}, badRequest("rejected Unable to publish message. Check queue limits.")
 	}
@@ -81,6 +83,7 @@ func publicationOf(o object) (*server.Publication, error) {
 }
 
 func payloadOf(o object) ([]byte, error) {
+	// JSON has texts alone, so what is no UTF-8 comes in base64.
 	given, _ := o.get("payload")
 	payload, isText := given.(string)
 	if !isText {
@@ -206,6 +209,7 @@ func getRequestOf(o object) (r getRequest, err error) {
 	if r.truncate, err = o.integer("truncate", -1); err != nil {
 		return r, err
 	}
+	// ack and reject differ where messages are not put back: what is rejected is dead-lettered.
 	mode, _ := o.get("ackmode")
 	outcome, known := ackModes[termText(mode)]
 	if !known {
@@ -256,6 +260,7 @@ const maxGot = 50_000
 
 func (c *call) take(q *queue.Queue, r getRequest) ([]object, error) {
 	basket := new(basket)
+	// With automatic acks there is nothing to settle afterwards; else all are settled together, at the end, so that none is got twice.
 	auto := r.outcome == queue.Ack
 	settlement := queue.NewSettlement(nil, r.outcome)
 	messages := []object{}
@@ -266,6 +271,7 @@ func (c *call) take(q *queue.Queue, r getRequest) ([]object, error) {
 	var failed error
 	for int64(len(messages)) < min(most, maxGot) {
 		found, err := q.Get(basket, basket, auto)
+		// A queue that was deleted meanwhile has given what it had.
 		if err != nil && !errors.Is(err, queue.ErrClosed) {
 			failed = err
 		}
@@ -291,6 +297,7 @@ func (b *basket) show(r getRequest) object {
 		{"routing_key", string(b.message.RoutingKey())}, {"message_count", b.remaining}, {"properties", messageProperties(b.message)},
 	}
 	if r.truncate >= 0 && r.truncate < int64(len(body)) {
+		// It may end within a letter; the rest is shown in base64 then. payload_bytes is the length of the whole.
 		body = body[:r.truncate]
 	}
 	return appendPayload(o, body, r.base64)

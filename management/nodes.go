@@ -27,6 +27,7 @@ var nodeRoutes = []route{
 	}},
 }
 
+// listNodes lists the node. The API keeps the form of a cluster, in which tools look for their node by its name.
 func (c *call) listNodes() (reply, error) {
 	o, err := c.node()
 	if err != nil {
@@ -43,6 +44,7 @@ func (c *call) ownNode() error {
 	return nil
 }
 
+// getNode shows the node with its resources; what takes the memory is added when asked for, since it has to be measured.
 func (c *call) getNode() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -75,8 +77,8 @@ var averages = []string{"io_read_avg_time", "io_write_avg_time", "io_sync_avg_ti
 func (a *API) nodeResources() []uint64 {
 	disk := a.store.Stats()
 	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	used, _ := residentMemory()
+	runtime.ReadMemStats(&m)    // stops the world, for some microseconds an interval
+	used, _ := residentMemory() // what the system counts is what it kills by, so it is that and not the heap's size; 0 where it does not tell
 	free, _ := diskFree(a.options.DataDir)
 	return []uint64{
 		used, openFiles(), 0, uint64(runtime.NumGoroutine()), free, uint64(m.NumGC), m.TotalAlloc - m.HeapAlloc, 0, disk.Reads, disk.ReadBytes,
@@ -149,6 +151,7 @@ func (a *API) mechanisms() []object {
 	return list
 }
 
+// nodeMemory tells what takes the memory, in bytes.
 func (c *call) nodeMemory() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -156,6 +159,7 @@ func (c *call) nodeMemory() (reply, error) {
 	return ok(object{{"memory", memoryParts()}})
 }
 
+// nodeMemoryForm tells it in another form. RabbitMQ's ets tables have no counterpart here.
 func (c *call) nodeMemoryForm() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -194,6 +198,7 @@ func memoryParts() object {
 func memoryShares() object {
 	shares := object{}
 	parts := memoryParts()
+	// At least 1, as it is what is divided by.
 	total := uint64(1)
 	if all, ok := parts.at("total.rss"); ok {
 		total = max(all.(uint64), 1)
@@ -229,6 +234,7 @@ func openFiles() uint64 {
 	return uint64(len(entries))
 }
 
+// fileLimit is how many file descriptors the process may have, and so how many connections at most.
 func fileLimit() uint64 {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -66,6 +66,7 @@ func appendJSON(dst []byte, v any) []byte {
 		return append(dst, v...)
 	case object:
 		return appendObject(dst, v)
+	// A list whose objects are made one by one while they are written: the longest answers are of this kind.
 	case sequence:
 		return appendSequence(dst, v)
 	case []object:

@@ -8,6 +8,7 @@ import (
 )
 
 // pathParameter finds the names in a route's path.
+// They are written as net/http wants them, which is the form of OpenAPI too.
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // parameters are the names of a route's path, in order.
@@ -65,6 +66,7 @@ var errorSchema = object{
 	{"properties", object{{"error", object{{"type", "string"}}}, {"reason", object{{"description", "a text, or a list with an offending value"}}}}},
 }
 
+// openPath describes a path: its parameters, and what each method does.
 func openPath(r *route) object {
 	o := object{}
 	if names := r.parameters(); len(names) > 0 {
@@ -83,6 +85,7 @@ func openPath(r *route) object {
 	return o
 }
 
+// openOperation describes one operation. x-tag-needed is no field of OpenAPI's; names that begin with x- are for extensions.
 func openOperation(r *route, op *operation) object {
 	o := object{
 		{"summary", op.summary}, {"tags", []string{r.group}}, {"operationId", operationID(r, op)},
@@ -115,6 +118,7 @@ func operationID(r *route, op *operation) string {
 	return b.String()
 }
 
+// openResponses tells of success and, as default, of everything else. PUT and DELETE have no body to show.
 func openResponses(op *operation) object {
 	success := http.StatusOK
 	switch op.method {

@@ -35,6 +35,7 @@ func (c *call) overview() (reply, error) {
 		{"require_definition_json_extension", false},
 		{"object_totals", c.objectTotals()}, {"node", a.options.Node},
 	}
+	// Some agents ask every second for the version alone, and say so.
 	if c.asked("disable_stats") {
 		return ok(columnsOf(c).whole().one(o))
 	}
@@ -54,6 +55,7 @@ func (c *call) overview() (reply, error) {
 }
 
 // objectTotals counts what the user may see.
+// Connections and channels are the user's own unless it may see all; the rest is of the virtual hosts that it may open.
 func (c *call) objectTotals() object {
 	var exchanges, queues, consumers int
 	for _, v := range c.visible() {

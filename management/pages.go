@@ -25,11 +25,13 @@ func (a *API) pages(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// redirect is for good, as these addresses are.
 func redirect(w http.ResponseWriter, to string) {
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusMovedPermanently)
 }
 
+// writePage sends a page that anybody may read: none of them tells anything of this broker.
 func writePage(w http.ResponseWriter, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(text) // the client is gone if that fails

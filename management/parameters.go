@@ -26,6 +26,7 @@ var parameterRoutes = []route{
 
 // The components of parameters that are stored elsewhere, or that this API has other paths for.
 const (
+	// policy and operator_policy are parameters in RabbitMQ, and limits are: their paths here are two views of one thing.
 	policyComponent   = "policy"
 	operatorComponent = "operator_policy"
 	limitComponent    = "vhost-limits"
@@ -54,6 +55,8 @@ func parametersOf(v *vhost.VHost, component string) []parameterIn {
 	return list
 }
 
+// listParameters lists parameters of all components but policies, unless these are what is asked for. They are ordered by component, then by name;
+// the octet between the two keeps "a" + "bc" and "ab" + "c" apart.
 func (c *call) listParameters() (reply, error) {
 	component := c.path("component")
 	var list []parameterIn
@@ -73,6 +76,7 @@ func (c *call) listParameters() (reply, error) {
 
 func (c *call) getParameter() (reply, error) { return c.parameter(c.path("component")) }
 
+// parameter shows the one that the path names.
 func (c *call) parameter(component string) (reply, error) {
 	if c.vhost == nil {
 		return reply{}, notFound()
@@ -85,6 +89,8 @@ func (c *call) parameter(component string) (reply, error) {
 	return reply{}, notFound()
 }
 
+// putParameter sets a parameter. Policies have paths of their own, where they are validated; limits are for administrators, and a shovel may not reach
+// further than the user who sets it.
 func (c *call) putParameter() (reply, error) {
 	component, name := c.path("component"), c.path("parameter")
 	o, err := c.body()
@@ -134,6 +140,7 @@ func (c *call) setLimits(name string, value any) error {
 	return c.api.server.SetVHostLimits(c.vhost.Name(), all)
 }
 
+// deleteParameter removes one, with the same exceptions.
 func (c *call) deleteParameter() (reply, error) {
 	component, name := c.path("component"), c.path("parameter")
 	switch {

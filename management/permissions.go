@@ -76,6 +76,7 @@ func topicRows(accounts []auth.Account, vhost string) []object {
 	return list
 }
 
+// replyRows lists rows in order of their users. They are objects already, as both kinds have so little in common.
 func (c *call) replyRows(list []object) (reply, error) {
 	return listing[object]{items: list, id: rowIdentity, show: func(o object) object { return o }}.reply(c)
 }
@@ -89,6 +90,7 @@ func rowIdentity(o object) identity {
 	return identity{vhost: user, name: vhost + "\x00" + third}
 }
 
+// listPermissions and its like list rows of one kind: of all, of a user, of a virtual host.
 func (c *call) listPermissions() (reply, error) {
 	return c.replyRows(permissionRows(c.api.users.Users(), ""))
 }
@@ -100,6 +102,7 @@ func (c *call) listTopicPermissions() (reply, error) {
 func (c *call) userPermissions() (reply, error)      { return c.rowsOfUser(permissionRows) }
 func (c *call) userTopicPermissions() (reply, error) { return c.rowsOfUser(topicRows) }
 
+// rowsOfUser lists rows of the user that the path names.
 func (c *call) rowsOfUser(rows func([]auth.Account, string) []object) (reply, error) {
 	account, err := c.namedUser()
 	if err != nil {
@@ -111,6 +114,7 @@ func (c *call) rowsOfUser(rows func([]auth.Account, string) []object) (reply, er
 func (c *call) vhostPermissions() (reply, error)      { return c.rowsOfVHost(permissionRows) }
 func (c *call) vhostTopicPermissions() (reply, error) { return c.rowsOfVHost(topicRows) }
 
+// rowsOfVHost lists rows in the virtual host that the path names.
 func (c *call) rowsOfVHost(rows func([]auth.Account, string) []object) (reply, error) {
 	if c.vhost == nil {
 		return reply{}, notFound()
@@ -131,6 +135,7 @@ func (c *call) row() (auth.Account, auth.Permissions, error) {
 	return account, p, nil
 }
 
+// getPermissions shows a user's row in a virtual host; 404 if it has none there, which is not the same as an empty one.
 func (c *call) getPermissions() (reply, error) {
 	account, _, err := c.row()
 	if err != nil {
@@ -148,6 +153,7 @@ func (c *call) grantee() (auth.Account, error) {
 	return account, nil
 }
 
+// putPermissions sets all three expressions at once. They are in force from now on, for connections that are open too.
 func (c *call) putPermissions() (reply, error) {
 	account, err := c.grantee()
 	if err != nil {

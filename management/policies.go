@@ -63,6 +63,7 @@ func (p policyIn) show() object {
 	}
 }
 
+// all lists policies of the kind in the virtual hosts that the user sees.
 func (k policyKind) all(c *call) (reply, error) {
 	var list []policyIn
 	for _, v := range c.vhostsNamed() {
@@ -77,6 +78,7 @@ func (k policyKind) all(c *call) (reply, error) {
 	}.reply(c)
 }
 
+// one shows a policy. enterVHost has checked that the virtual host is there.
 func (k policyKind) one(c *call) (reply, error) {
 	for _, p := range k.list(c.vhost) {
 		if p.Name == c.path("policy") {
@@ -86,6 +88,7 @@ func (k policyKind) one(c *call) (reply, error) {
 	return reply{}, notFound()
 }
 
+// put sets a policy. It is validated whole before it counts; queues and exchanges that it fits follow it at once.
 func (k policyKind) put(c *call) (reply, error) {
 	o, err := c.body()
 	if err != nil {
@@ -96,6 +99,7 @@ func (k policyKind) put(c *call) (reply, error) {
 	}
 	definition, _ := o.get("definition")
 	if fields, isObject := definition.(object); isObject {
+		// Which of two values would count is a matter of the parser, so RabbitMQ refuses both.
 		if twice := fields.duplicates(); len(twice) > 0 {
 			encoded, _ := json.Marshal(twice) // texts can always be encoded
 			return reply{}, badRequest("Validation failed\n\n" + string(encoded) + " duplicate keys not allowed\n")
@@ -113,6 +117,7 @@ func (k policyKind) put(c *call) (reply, error) {
 	return put(created, err)
 }
 
+// delete removes one; what it applied to is ruled by the next that fits.
 func (k policyKind) delete(c *call) (reply, error) {
 	name := c.path("policy")
 	found, err := k.clear(c.vhost, name)
@@ -146,6 +151,7 @@ func plainMap(o object) map[string]any {
 	return m
 }
 
+// plainJSON turns objects within a value into maps, which is what packages below the API know. Numbers stay as they were written.
 func plainJSON(v any) any {
 	switch v := v.(type) {
 	case object:

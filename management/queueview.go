@@ -52,6 +52,7 @@ type queueView struct {
 
 func (a *API) queueView(form queueForm, w windows) *queueView {
 	view := &queueView{api: a, form: form, windows: w}
+	// All consumers are asked for once, not once a queue: a list of ten thousand queues would look at all consumers as often.
 	if form >= reduced {
 		view.oldest = a.server.OldestUnacked()
 		view.consumers = make(map[*queue.Queue][]server.ConsumerStatus)
@@ -67,6 +68,7 @@ func (view *queueView) show(q queueIn) object {
 	o := make(object, 0, queueFields)
 	o = view.declared(o, q)
 	switch view.form {
+	// Without statistics nothing is asked of a queue but what stands in its options.
 	case definition:
 		return view.policies(view.members(o, q), q)
 	case totals:
@@ -82,6 +84,7 @@ func (view *queueView) show(q queueIn) object {
 	if view.form == single {
 		o = view.holders(o, q)
 	}
+	// RabbitMQ's list leaves out what a single queue shows as null, and lists are most of what the API sends.
 	if view.form == reduced {
 		return withoutNull(o)
 	}

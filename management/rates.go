@@ -72,6 +72,7 @@ func newRates() *rates { return &rates{series: make(map[any]*series)} }
 func (r *rates) note(now time.Time, key any, values []uint64) {
 	s := r.series[key]
 	if s == nil {
+		// Some thousands of names an hour may come and go, but memory for them must not grow with what clients declare.
 		if len(r.series) >= maxSeries {
 			return
 		}
@@ -82,6 +83,7 @@ func (r *rates) note(now time.Time, key any, values []uint64) {
 		}
 	}
 	s.seen = r.round
+	// changed is what idle_since is made from: to an interval, and without a clock in the objects themselves.
 	if recent := s.tiers[0]; len(recent) == 0 || !slices.Equal(recent[len(recent)-1].values, values) {
 		s.changed = now
 	}
@@ -94,6 +96,7 @@ func (r *rates) note(now time.Time, key any, values []uint64) {
 		s.tiers = append(s.tiers, nil)
 	}
 	for i, t := range tiers[:len(s.tiers)] {
+		// Half an interval of tolerance: ticks come a little early or late, and none is to be missed for that.
 		if kept := s.tiers[i]; len(kept) > 0 && now.Sub(kept[len(kept)-1].at) < t.step-sampleInterval/2 {
 			continue
 		}
@@ -139,9 +142,11 @@ func (r *rates) look(now time.Time, each func(note func(key any, values []uint64
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.round++
+	// Which objects have curves is decided anew in each round, in the order in which they are noted.
 	r.drawn = 0
 	each(func(key any, values []uint64) { r.note(now, key, values) })
 	for key, s := range r.series {
+		// Nobody tells the rates that an object is gone: it was not noted in this round.
 		if s.seen != r.round {
 			delete(r.series, key)
 		}
@@ -165,6 +170,7 @@ func (r *rates) past(key any, w *window) history {
 		return h
 	}
 	oldest := time.Now().Add(-w.age - w.step)
+	// From the coarsest tier, which reaches back the furthest, to the finest.
 	for i := len(s.tiers) - 1; i >= 0; i-- {
 		list := s.tiers[i]
 		for len(list) > 2 && list[1].at.Before(oldest) {
@@ -187,6 +193,7 @@ func (r *rates) want(key any) {
 	}
 }
 
+// clone copies samples with their values, whose memory push uses again.
 func clone(list []sample) []sample {
 	copied := make([]sample, len(list))
 	for i, s := range list {

@@ -18,6 +18,7 @@ var replayRoutes = []route{
 // replayOf reads what is to be sent where.
 func replayOf(o object) (r vhost.Replay, err error) {
 	_, elsewhere := o.get("exchange")
+	// Without both, each message goes back to where its headers say that it died.
 	if _, keyed := o.get("routing_key"); elsewhere || keyed {
 		exchange, err := o.text("exchange", "")
 		if err != nil {
@@ -61,6 +62,7 @@ func wantedHeaders(o object) (func(queue.Peeked) bool, error) {
 	}
 	headers := make(map[string]string, len(fields))
 	for _, f := range fields {
+		// Headers are compared as texts, so that 5 in JSON is a header of any width that is 5.
 		headers[f.name] = termText(f.value)
 	}
 	return func(p queue.Peeked) bool { return hasHeaders(p.Message, headers) }, nil

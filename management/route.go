@@ -29,6 +29,7 @@ type operation struct {
 type level uint8
 
 const (
+	// The order means nothing: each check names the levels that it is for.
 	anybody       level = iota // no login
 	managementTag              // any of the tags that give access
 	vhostUser                  // and the virtual host of the path

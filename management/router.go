@@ -31,6 +31,7 @@ func newRouter(list []route, handle func(r *route) http.Handler) *router {
 // serve calls the handler of the request's route, and reports whether there is one.
 func (rt *router) serve(w http.ResponseWriter, r *http.Request) bool {
 	r = withPlainPath(r)
+	// Handler only looks; it is ServeHTTP that sets the path's values in the request.
 	for _, mux := range []*http.ServeMux{rt.first, rt.second} {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			mux.ServeHTTP(w, r)
@@ -47,6 +48,7 @@ func withPlainPath(r *http.Request) *http.Request {
 	path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
+		// net/http would answer with a redirect to the path without them.
 		if part == "." || part == ".." {
 			part = strings.ReplaceAll(part, ".", "%2E")
 		}

@@ -24,6 +24,7 @@ func (a *API) handler(rt *route) http.Handler {
 	allow := rt.allow()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
+		// Browsers ask this before they send a login along, so it needs none.
 		if r.Method == http.MethodOptions {
 			w.WriteHeader(http.StatusOK)
 			return
@@ -97,6 +98,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const keptBuffer = 32 << 20
 
+// writeJSON encodes an answer whole before it sends it: with its length known, clients can tell one that was cut off. Caches are told to ask
+// again, as RabbitMQ does: what is shown is of this moment.
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	buffer := buffers.Get().(*[]byte)
 	encoded := appendJSON((*buffer)[:0], body)
@@ -114,6 +117,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 // writeFailure is the only place that turns an error into an answer.
 func (a *API) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
 	f, internal := asFailure(err)
+	// The client got no details; whoever reads the log gets them.
 	if internal {
 		a.log.Error("internal error", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
@@ -134,6 +138,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := w.Header()
+	// Also for sites that are refused: a cache must not give them what it got for others.
 	h.Add("Vary", "Origin")
 	if !slices.Contains(a.options.Origins, origin) && !slices.Contains(a.options.Origins, "*") {
 		return

@@ -42,6 +42,8 @@ func (c *call) shovels() []shovel.Status {
 	return list
 }
 
+// listShovels shows how far shovels are. Whether the virtual host is there is checked here, as
+// enterVHost does not do so for monitoring users.
 func (c *call) listShovels() (reply, error) {
 	if c.path("vhost") != "" && c.vhost == nil {
 		return reply{}, notFound()
@@ -71,6 +73,7 @@ func (c *call) showShovel(s shovel.Status) object {
 			o.add(f.name, f.value)
 		}
 	}
+	// What follows is known of one that runs alone.
 	if s.State != shovel.Running {
 		return o
 	}
@@ -79,6 +82,7 @@ func (c *call) showShovel(s shovel.Status) object {
 		blocked = "blocked"
 	}
 	o.add("blocked_status", blocked)
+	// A shovel that never ends has no number of messages to go.
 	if s.Remaining < 0 {
 		o.add("remaining", "unlimited")
 	} else {
@@ -101,6 +105,7 @@ func (c *call) deleteShovel() (reply, error) {
 	return done(err)
 }
 
+// restartShovel ends a shovel's connections and makes new ones; what it held comes back to its source queue.
 func (c *call) restartShovel() (reply, error) {
 	if c.vhost == nil || c.api.shovels == nil || !c.api.shovels.Restart(c.vhost.Name(), c.path("parameter")) {
 		return reply{}, notFound()

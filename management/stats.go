@@ -42,6 +42,7 @@ func anyCount(values []uint64) bool {
 // deliveries are the values of deliveryCounters.
 func deliveries(t *queue.Totals) []uint64 {
 	return []uint64{
+		// deliver_get is RabbitMQ's sum of all ways in which a message gets to a client.
 		t.Delivered, t.DeliveredAuto, t.Delivered + t.DeliveredAuto + t.Got + t.GotAuto, t.Got, t.GotAuto, t.GetEmpty, t.Redelivered, t.Acked,
 	}
 }

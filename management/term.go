@@ -19,6 +19,7 @@ func term(v any) string {
 		return "false"
 	case string:
 		return `<<"` + v + `">>`
+	// As it was written, since 1.0 and 1 are two things in Erlang.
 	case json.Number:
 		return v.String()
 	case []any:
@@ -34,6 +35,7 @@ func term(v any) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
+	// Nothing else comes out of JSON.
 	return string(appendJSON(nil, v))
 }
 

@@ -61,8 +61,10 @@ func (c *call) replyUsers(list []auth.Account) (reply, error) {
 	}.reply(c)
 }
 
+// listUsers lists all users; hashes of passwords are shown, as definitions files need them, to administrators alone.
 func (c *call) listUsers() (reply, error) { return c.replyUsers(c.api.users.Users()) }
 
+// listStrangers lists users that nobody has given permissions in any virtual host, which is often by mistake.
 func (c *call) listStrangers() (reply, error) {
 	return c.replyUsers(slices.DeleteFunc(c.api.users.Users(), func(account auth.Account) bool { return len(account.Permissions) > 0 }))
 }
@@ -84,6 +86,8 @@ func (c *call) getUser() (reply, error) {
 	return ok(columnsOf(c).one(showUser(&account)))
 }
 
+// putUser sets password and tags at once: what the body leaves out of these is gone, RabbitMQ's rule for PUT. Permissions and limits stay, and so
+// do connections that are open.
 func (c *call) putUser() (reply, error) {
 	o, err := c.body()
 	if err != nil {
@@ -122,6 +126,7 @@ func userUpdate(name string, o object) (u auth.UserUpdate, err error) {
 	return u, err
 }
 
+// tagList reads tags in both forms that clients send. No tags are an empty list, never nil: nil means that nothing was said.
 func tagList(v any) ([]string, error) {
 	switch v := v.(type) {
 	case string:
@@ -149,6 +154,7 @@ func optionalText(o object, name string) (*string, error) {
 	return &s, err
 }
 
+// deleteUser deletes a user that no setting protects.
 func (c *call) deleteUser() (reply, error) {
 	account, err := c.namedUser()
 	if err != nil {
@@ -192,6 +198,7 @@ func (c *call) deleteUsers() (reply, error) {
 	return done(err)
 }
 
+// listUserLimits and getUserLimits have one form, also for a single user: a list.
 func (c *call) listUserLimits() (reply, error) { return showUserLimits(c.api.users.Users()) }
 
 func (c *call) getUserLimits() (reply, error) {
@@ -213,6 +220,7 @@ func showUserLimits(accounts []auth.Account) (reply, error) {
 	return ok(list)
 }
 
+// putUserLimit sets one limit and leaves the others. A negative number is RabbitMQ's way to say that there is none.
 func (c *call) putUserLimit() (reply, error) {
 	value, err := c.limitValue(auth.LimitNames(), "user-limits", "%s")
 	if err != nil {

@@ -38,6 +38,7 @@ func plainValue(v any) any {
 	case bool, string, nil, float64:
 		return v
 	}
+	// What is left are the integers of all widths.
 	n, _ := amqp.Integer(v)
 	return n
 }
@@ -79,6 +80,7 @@ func fieldValue(v any) (any, error) {
 	case bool, string:
 		return v, nil
 	case json.Number:
+		// 64 bits hold what any client means; equivalence of arguments compares values, not widths.
 		if n, err := v.Int64(); err == nil {
 			return n, nil
 		}

@@ -27,6 +27,7 @@ var vhostRoutes = []route{
 	}},
 }
 
+// listVHosts lists virtual hosts: monitoring users see all of them, others those that they may open.
 func (c *call) listVHosts() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -36,6 +37,7 @@ func (c *call) listVHosts() (reply, error) {
 	if c.seesAll() {
 		list = c.api.vhosts()
 	}
+	// RabbitMQ's list has no pages either; saying so is kinder than to ignore it.
 	if c.query.Has("page") {
 		return reply{}, badRequest("virtual hosts are not listed by pages")
 	}
@@ -55,6 +57,7 @@ func (c *call) named() (*vhost.VHost, error) {
 	return c.vhost, nil
 }
 
+// getVHost shows one.
 func (c *call) getVHost() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -151,6 +154,7 @@ func (c *call) putVHost() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Whoever makes a virtual host wants to use it. A token's permissions are those that it came with.
 	if created && c.user.HasAccount() {
 		err = c.api.users.SetPermissions(c.user.Name(), name, auth.AllPermissions())
 	}
@@ -182,6 +186,7 @@ func readMetadata(m *vhost.Metadata, o object) (err error) {
 	return err
 }
 
+// deleteVHost deletes a virtual host with all that is in it, unless it is protected (412). It answers when that is done.
 func (c *call) deleteVHost() (reply, error) {
 	v, err := c.named()
 	if err != nil {
@@ -194,6 +199,7 @@ func (c *call) deleteVHost() (reply, error) {
 	return done(err)
 }
 
+// protectVHost makes a deletion fail until unprotectVHost: a second thought for what would take all queues along.
 func (c *call) protectVHost() (reply, error) {
 	return done(c.api.server.ProtectVHost(c.path("vhost"), true))
 }
@@ -205,6 +211,7 @@ func (c *call) unprotectVHost() (reply, error) {
 	return done(c.api.server.ProtectVHost(c.path("vhost"), false))
 }
 
+// startVHost would start a virtual host that failed on one node, which does not happen here. Its errors are RabbitMQ's.
 func (c *call) startVHost() (reply, error) {
 	if node := c.path("node"); node != c.api.options.Node {
 		return reply{}, badRequest("Unknown node: " + node)
