@@ -37,7 +37,7 @@ func every(r *rig) []everyOperation {
 			if method == "delete" && path == "/api/vhosts/{vhost}" || strings.HasPrefix(path, "/api/leveret/") {
 				continue
 			}
-			list = append(list, everyOperation{strings.ToUpper(method), "/api"+strings.TrimPrefix(filled(path), "/api"), o.Level == "nobody has to log in", o.Body != nil})
+			list = append(list, everyOperation{strings.ToUpper(method), "/api" + strings.TrimPrefix(filled(path), "/api"), o.Level == "nobody has to log in", o.Body != nil})
 		}
 	}
 	if len(list) < 150 {

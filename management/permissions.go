@@ -80,10 +80,13 @@ func (c *call) replyRows(list []object) (reply, error) {
 	return listing[object]{items: list, id: rowIdentity, show: func(o object) object { return o }}.reply(c)
 }
 
+// rowIdentity orders rows by user, virtual host, and what stands third: the exchange of a topic permission, of which one user may have many in a
+// virtual host. Of other rows there is one each, so that the third field does not matter.
 func rowIdentity(o object) identity {
 	user, _ := o[0].value.(string)
 	vhost, _ := o[1].value.(string)
-	return identity{vhost: user, name: vhost}
+	third, _ := o[2].value.(string)
+	return identity{vhost: user, name: vhost + "\x00" + third}
 }
 
 func (c *call) listPermissions() (reply, error) {

@@ -12,7 +12,12 @@ type window struct{ age, step time.Duration }
 // windows are those of one request, one a kind of number; nil where it asked for none.
 type windows struct{ messages, data, lengths, node *window }
 
+// maxPoints bounds how many points a curve has, and so what one request can make the broker build.
 const maxPoints = 500
+
+// maxReach bounds both parameters, in seconds: a hundred years. Nothing is kept for so long; beyond a few times that, a [time.Duration] would
+// overflow, and steps become so short that maxPoints no longer holds.
+const maxReach = 100 * 365 * 24 * 60 * 60
 
 // windowsOf reads the parameters msg_rates_age and msg_rates_incr, in seconds, and those of the other kinds.
 func windowsOf(c *call) (w windows, err error) {
@@ -37,7 +42,7 @@ func windowOf(c *call, prefix string) (*window, error) {
 	if err != nil {
 		return nil, nil
 	}
-	if age <= 0 || step <= 0 || age/step > maxPoints {
+	if age <= 0 || step <= 0 || age > maxReach || step > maxReach || age/step > maxPoints {
 		return nil, badRequest(fmt.Sprintf("Invalid range parameters: age %d, incr %d", age, step))
 	}
 	return &window{time.Duration(age) * time.Second, time.Duration(step) * time.Second}, nil
