@@ -219,12 +219,12 @@ func TestSeveralTags(t *testing.T) {
 		"administrator,management": "yyyy",
 	} {
 		r.send(http.MethodPut, "/api/users/u", `{"password":"secret","tags":"`+tags+`"}`)
-		var got string
+		var got strings.Builder
 		for _, path := range []string{"/api/whoami", "/api/nodes", "/api/parameters", "/api/users"} {
-			got += outcome(r.send(http.MethodGet, path, "", "Authorization", basic("u:secret")))
+			got.WriteString(outcome(r.send(http.MethodGet, path, "", "Authorization", basic("u:secret"))))
 		}
-		if got != want {
-			t.Errorf("tags %s: %s, want %s", tags, got, want)
+		if got.String() != want {
+			t.Errorf("tags %s: %s, want %s", tags, got.String(), want)
 		}
 	}
 }

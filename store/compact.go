@@ -103,6 +103,7 @@ func (s *Disk) relocate(seg *segment) error {
 	}
 	found := recordsOf(seg, list)
 	if slices.ContainsFunc(found, func(m location) bool { return int64(m.size) > s.options.SegmentSize/survivorPart }) {
+		s.notMoved(seg) // or large messages, of which a segment is soon full, would leave dead ones faster than these are punched out
 		return s.punch(seg, found)
 	}
 	for len(found) > 0 {

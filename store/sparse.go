@@ -81,6 +81,20 @@ func (s *Disk) firstFew(list []*segment, now time.Time) []*segment {
 		size += list[n].disk
 		n++
 	}
-	s.moveAfter = now.Add(time.Duration(float64(size) / float64(rate) * float64(time.Second)))
+	s.moveAfter = now.Add(moveTime(size, rate))
 	return list[:n]
+}
+
+// moveTime is how long so many bytes take at a rate.
+func moveTime(size, rate int64) time.Duration {
+	return time.Duration(float64(size) / float64(rate) * float64(time.Second))
+}
+
+// notMoved says that a segment of those that sparse returned stays where it is: it takes none of the time of others.
+func (s *Disk) notMoved(seg *segment) {
+	s.index.mu.Lock()
+	defer s.index.mu.Unlock()
+	if rate := s.options.RelocateRate; rate > 0 {
+		s.moveAfter = s.moveAfter.Add(-moveTime(seg.disk, rate))
+	}
 }

@@ -9,18 +9,23 @@ import (
 //
 // The store looks too, but is always too early: all segments are as if they were watched since a time that is far ahead, and the tests look then.
 func paced(t *testing.T, rate int64, alive ...int) (l *life, from time.Time) {
+	return pacedOf(t, 60, 1000, rate, alive...)
+}
+
+// pacedOf is paced for segments of so many messages of a size.
+func pacedOf(t *testing.T, messages, size int, rate int64, alive ...int) (l *life, from time.Time) {
 	from = time.Now().Add(24 * time.Hour)
 	l = begin(t, t.TempDir(), newFaultFS(), func(o *Options) { o.RelocateRate = rate })
 	for range alive {
-		l.confirmed(l.send(1, 60, 1000))
+		l.confirmed(l.send(1, messages, size))
 	}
 	for range lagging + 1 {
-		l.confirmed(l.send(2, 60, 1000))
+		l.confirmed(l.send(2, messages, size))
 	}
 	l.until("all are saved", func() bool { return l.savedSegments() >= len(alive) })
 	l.fadeFrom(from)
 	for i, n := range alive {
-		l.Settle(1, []Range{{uint64(60*i + n + 1), uint64(60 * (i + 1))}})
+		l.Settle(1, []Range{{uint64(messages*i + n + 1), uint64(messages * (i + 1))}})
 	}
 	l.applied()
 	l.fadeFrom(from)
@@ -108,6 +113,22 @@ func TestSurvivorsMoveAtARate(t *testing.T) {
 	l.wantChosen("at first", at, 1, 2, 3)
 	l.wantChosen("too early for more", at.Add(time.Second/2))
 	l.wantChosen("a second later", at.Add(time.Second), 1, 2, 3)
+}
+
+// Large messages stay in their segments, and only the dead ones between them are punched out: no other segment waits for that.
+func TestPunchingTakesNoTime(t *testing.T) {
+	l, at := pacedOf(t, 15, 4000, 1, 1, 2, 3)
+	defer l.end()
+	at = at.Add(fadeLook)
+	for _, want := range []int{1, 2, 3} {
+		list := l.sparse(at)
+		if len(list) != 1 || list[0].refs != want {
+			t.Fatalf("%d segments are moved, want one with %d messages", len(list), want)
+		}
+		if err := l.relocate(list[0]); err != nil || !list[0].punched {
+			t.Fatalf("it was punched: %v, %v", list[0].punched, err)
+		}
+	}
 }
 
 // On a full disk nothing waits: room is all that counts.
