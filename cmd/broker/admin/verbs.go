@@ -70,7 +70,7 @@ func group(use, short string, below ...*cobra.Command) *cobra.Command {
 // names are what a noun may be called by besides its first name.
 func names(first, second string) []string {
 	all := []string{second, strings.ReplaceAll(first, "_", "-"), strings.ReplaceAll(second, "_", "-")}
-	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == first })
+	return slices.Compact(slices.DeleteFunc(all, func(name string) bool { return name == first })) // a name without "_" is there twice
 }
 
 // verb makes the commands of one verb for all nouns that have it. Each takes what identifies an object as arguments or as flags.
