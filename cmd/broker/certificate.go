@@ -49,6 +49,7 @@ func (c *certificates) reload() error {
 	next := &tls.Config{MinVersion: c.versions[0], MaxVersion: c.versions[1], CipherSuites: c.ciphers, NextProtos: c.protocol}
 	main := config.Certificate{CertFile: c.files.CertFile, KeyFile: c.files.KeyFile}
 	for _, pair := range append([]config.Certificate{main}, c.files.Certificates...) {
+		// A certificate whose key is of another is an error here, and the pair that was there stays: renewals replace two files, one after the other.
 		certificate, err := tls.LoadX509KeyPair(pair.CertFile, pair.KeyFile)
 		if err != nil {
 			return fmt.Errorf("TLS certificate: %w", err)
@@ -96,6 +97,7 @@ type stamp struct {
 	size     int64
 }
 
+// stamps are those of all files. One that can't be read has the zero stamp, and so counts as changed when it is back.
 func (c *certificates) stamps() []stamp {
 	names := []string{c.files.CertFile, c.files.KeyFile, c.files.CAFile}
 	for _, further := range c.files.Certificates {

@@ -24,6 +24,7 @@ func (n control) SetMemoryWatermark(bytes uint64, fraction float64) error {
 		}
 		bytes = max(1, uint64(float64(total)*fraction)) // a limit of 0 would be none
 	}
+	// The server tells the Go runtime too, by OnMemoryLimit.
 	n.server.SetMemoryLimit(bytes)
 	return nil
 }
@@ -89,6 +90,7 @@ func (n control) SetSetting(application, key string, value any) error {
 		return n.setLoopbackUsers(value)
 	}
 	number, _ := value.(json.Number)
+	// What their fields in connection.tune hold.
 	limits := map[string]int64{"channel_max": 65535, "frame_max": 1<<32 - 1, "heartbeat": 65535}
 	v, err := number.Int64()
 	if err != nil || v < 0 || v > limits[key] {
@@ -107,6 +109,7 @@ func (n control) SetSetting(application, key string, value any) error {
 	return nil
 }
 
+// setLoopbackUsers changes who may log in from this machine alone. It counts for logins from now on.
 func (n control) setLoopbackUsers(value any) error {
 	list, ok := value.([]any)
 	names := make([]string, len(list))

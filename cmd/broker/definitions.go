@@ -76,6 +76,7 @@ func readDefinitions(c config.Config) ([]definitionsSource, error) {
 	return sources, nil
 }
 
+// sourceNames are what the log calls them by.
 func sourceNames(sources []definitionsSource) (names []string) {
 	for _, s := range sources {
 		names = append(names, s.name)
@@ -101,6 +102,7 @@ func (n *node) importDefinitions() error {
 	}
 	sum := sha256.New()
 	for _, s := range sources {
+		// The length goes in too, or two files could be cut elsewhere and have the same hash.
 		fmt.Fprintf(sum, "%d\n", len(s.text))
 		sum.Write(s.text)
 	}
@@ -116,6 +118,7 @@ func (n *node) importDefinitions() error {
 			return fmt.Errorf("definitions %s: %w", s.name, err)
 		}
 	}
+	// Last of all: an import that was interrupted is done again at the next start.
 	return n.store.Commit(store.Change{Bucket: importedBucket, Key: importedKey, Value: []byte(hash)})
 }
 
@@ -145,6 +148,7 @@ func newDefinitionsCheckCommand() *cobra.Command {
 
 // checkDefinitions imports files into a broker that is thrown away, and tells what it would make of each.
 func checkDefinitions(out io.Writer, files []string) (err error) {
+	// Warnings of the import, such as of what it skips, are part of the answer.
 	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	users, err := auth.New(auth.Options{})
 	if err != nil {

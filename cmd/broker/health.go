@@ -29,6 +29,7 @@ type healthOptions struct {
 func (o *healthOptions) AddFlags(flags *pflag.FlagSet) {
 	o.configFlags.AddFlags(flags)
 	flags.StringVar(&o.readyFile, "ready-file", "", "file that serve wrote its addresses to, instead of the settings")
+	// Docker gives a health check some seconds; it should end by itself before it is ended.
 	flags.DurationVar(&o.timeout, "timeout", 4*time.Second, "longest wait for all answers")
 }
 
@@ -78,6 +79,7 @@ func (o *healthOptions) addresses() (addresses, error) {
 
 // configured are the addresses that the settings tell, each as one that can be connected to.
 func configured(c config.Config) addresses {
+	// HTTPS is left out: its certificate is for other names than the loopback address.
 	at := addresses{AMQP: c.AMQPAddrs, AMQPS: c.AMQPSAddrs}
 	if c.HTTPAddr != "" {
 		at.HTTP = []string{c.HTTPAddr}
@@ -127,6 +129,7 @@ func fetch(ctx context.Context, url string) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, answer.Status)
 	}
+	// To the end, as an answer that breaks off is no good sign either.
 	_, err = io.Copy(io.Discard, answer.Body)
 	return err
 }

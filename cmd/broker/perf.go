@@ -94,6 +94,7 @@ func runPerf(ctx context.Context, o perfOptions, out, live io.Writer) error {
 		progress = nil
 	}
 	if o.confirmed != "" {
+		// Appended to, so that several runs before and after a crash can be verified together.
 		f, err := os.OpenFile(o.confirmed, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 		if err != nil {
 			return err

@@ -49,6 +49,7 @@ func newServeCommand() *cobra.Command {
 			"Settings come from the file, the environment (LEVERET_...) and these flags, each of which overrides the ones before.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Read and checked before anything is opened: a broker with wrong settings leaves no trace.
 			loaded, err := o.load()
 			if err == nil {
 				err = loaded.Validate()
@@ -72,6 +73,7 @@ func newServeCommand() *cobra.Command {
 
 // serve runs a broker until ctx ends. A value from hangups makes it read again what may change while it runs. Logs go to w.
 func serve(ctx context.Context, loaded *config.Loaded, o serveOptions, hangups <-chan os.Signal, w io.Writer) error {
+	// A variable, as a reload and the API change it while the broker logs.
 	level := new(slog.LevelVar)
 	level.Set(levelNamed(loaded.LogLevel))
 	log := newLogger(w, loaded.LogFormat, level)
@@ -146,6 +148,7 @@ func (n *node) open() (err error) {
 	if err := n.seed(); err != nil {
 		return err
 	}
+	// Users come before the server, whose connections log in; shovels after it, whose clients they are.
 	users := authOptions(n.config, n.store, n.events)
 	if users.CheckPassword, err = n.config.CheckPassword(); err != nil {
 		return err
@@ -198,6 +201,8 @@ func (n *node) limitMemory() {
 // leastRuntimeLimit is below what a broker needs for itself. A runtime that may not have that would do nothing but collect garbage.
 const leastRuntimeLimit = 64 << 20
 
+// limitRuntime has the runtime collect garbage harder from nine tenths of the limit on: publishers should be held for what the broker keeps, not
+// for garbage that nobody has collected yet.
 func limitRuntime(limit uint64) {
 	if limit >= leastRuntimeLimit && os.Getenv("GOMEMLIMIT") == "" { // who sets the variable knows better
 		debug.SetMemoryLimit(int64(limit / 10 * 9))
@@ -257,9 +262,12 @@ func (n *node) reload(flags *configFlags, level *slog.LevelVar) {
 func (n *node) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
+	// No certificate is read again from here on.
 	n.tls.end()
 	n.shovels.Close()
+	// The API answers while clients leave, so that an operator sees them go.
 	err := errors.Join(n.server.Close(ctx), n.web.close(ctx))
+	// Nothing happens any more that somebody could be told of.
 	n.events.Close()
 	n.logLines.Close()
 	err = errors.Join(err, n.closeStore())

@@ -16,7 +16,8 @@ type figures struct{ *node }
 
 var _ metrics.Source = figures{}
 
-// Node gathers what is of the broker as a whole.
+// Node gathers what is of the broker as a whole. Counters, those from ConnectionsOpened on, only grow from the start of the process on, as Prometheus
+// makes rates of them; times are in seconds.
 func (n figures) Node() metrics.Node {
 	s, disk := n.server.Stats(), n.store.Stats()
 	m := metrics.Node{
@@ -77,7 +78,7 @@ func (n figures) Node() metrics.Node {
 	return m
 }
 
-// diskLimited is a store that is on a disk.
+// diskLimited is a store that is on a disk. One in memory has no free space that could be told.
 type diskLimited interface {
 	Free() uint64
 	MinFree() uint64
@@ -153,6 +154,7 @@ func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Que
 	f.Bodies, f.UnackedBytes = uint64(s.Bodies+s.UnackedBodies), uint64(s.UnackedBodies)
 	f.Persistent, f.PersistentBytes = uint64(s.Persistent), uint64(s.PersistentBodies)
 	f.UnackedInMemory, f.InMemoryBytes = uint64(s.UnackedInMemory), uint64(s.InMemoryBodies)
+	// NaN is RabbitMQ's value for a queue whose next message has no timestamp: 0 would be 1970.
 	if f.HeadTimestamp = math.NaN(); s.HeadTimestamp > 0 && s.Ready > 0 {
 		f.HeadTimestamp = float64(s.HeadTimestamp)
 	}
@@ -162,6 +164,7 @@ func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Que
 	}
 	f.OldestUnackedAge, f.MostUnacked = held.Seconds(), uint64(s.MostUnacked)
 	f.InMemory, f.Pending = uint64(s.InMemory), uint64(s.Pending)
+	// A queue that fills up and nobody takes from is what operators want to be warned of.
 	if s.Ready > 0 && s.Consumers == 0 {
 		f.Unattended = 1
 	}
@@ -178,6 +181,7 @@ func queueTotals(t queue.Totals) metrics.Queue {
 	}
 }
 
+// deaths are a queue's counters by reason, as far as the metrics have a label for it.
 func deaths(by *[queue.Reasons]uint64) metrics.Deaths {
 	return metrics.Deaths{Rejected: by[queue.Rejected], Expired: by[queue.Expired], TooLong: by[queue.MaxLength], DeliveryLimit: by[queue.DeliveryLimit]}
 }
@@ -268,6 +272,7 @@ func channelID(connection uint64, number uint16) string {
 	return strconv.FormatUint(connection, 10) + "." + strconv.Itoa(int(number))
 }
 
+// channelFigures are one channel's numbers.
 func channelFigures(ch *server.ChannelStatus) metrics.Channel {
 	return metrics.Channel{
 		ID:        channelID(ch.Connection, ch.Number),
@@ -286,6 +291,7 @@ func (n figures) Connections() []metrics.Connection {
 	return list
 }
 
+// connectionFigures are one connection's. Its label is its number: addresses of clients would make a new series for each port.
 func connectionFigures(c *server.ConnectionStatus) metrics.Connection {
 	return metrics.Connection{
 		ID: strconv.FormatUint(c.ID, 10), ReceivedBytes: c.Received.Bytes, SentBytes: c.Sent.Bytes, Reads: c.Received.Calls, Writes: c.Sent.Calls,
@@ -302,6 +308,7 @@ func (n figures) VHosts() []string {
 	return list
 }
 
+// eachQueue visits the queues of all virtual hosts. None is held up by it: their numbers are those of their last turn.
 func (n figures) eachQueue(f func(*queue.Queue)) {
 	for _, v := range n.server.VHosts() {
 		v.Queues(func(q *queue.Queue) bool {

@@ -38,10 +38,12 @@ func (w *webServers) listen(n *node) error {
 	w.api = management.New(n.managementOptions(), management.Dependencies{
 		Server: n.server, Users: n.users, Store: n.store, Log: n.log, Events: n.events, Shovels: n.shovels,
 	})
+	// AMQP over WebSocket shares the port with the API: the handler takes what asks for an upgrade and hands on the rest.
 	web := n.server.WebSocket(n.config.WebSocketOrigins, withMetrics(handler, w.api))
 	return errors.Join(
 		w.http.listen(n, n.config.HTTPAddr, nil, web),
 		w.https.listen(n, n.config.HTTPSAddr, n.tls.http, web),
+		// Without the API behind it, this one may be open to a network that must not log in.
 		w.metrics.listen(n, n.config.MetricsAddr, nil, handler),
 		w.metricsTLS.listen(n, n.config.MetricsTLSAddr, n.tls.metrics, handler),
 		w.control.listenControl(n, w.api),
@@ -121,6 +123,7 @@ func (w *webServer) close(ctx context.Context) error {
 	if w.server == nil {
 		return nil
 	}
+	// Shutdown waits for requests that run; what does not end in time is broken off.
 	err := w.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, w.server.Close())

@@ -19,6 +19,7 @@ var bindingFields = []field{
 	{name: "arguments", help: `arguments, {"x-match": "any"}`, kind: object, fallback: "{}"},
 }
 
+// declareBindingCommand takes the ends and the key as arguments or flags, in the order of rabbitmqadmin.
 func (s *session) declareBindingCommand() *cobra.Command {
 	v := values{}
 	cmd := &cobra.Command{
@@ -39,6 +40,7 @@ func (s *session) declareBindingCommand() *cobra.Command {
 	return cmd
 }
 
+// deleteBindingCommand has to find out first what the API calls the binding.
 func (s *session) deleteBindingCommand() *cobra.Command {
 	v := values{}
 	cmd := &cobra.Command{

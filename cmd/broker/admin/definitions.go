@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// definitionsCommand writes and reads definitions files, of RabbitMQ's form.
 func (s *session) definitionsCommand() *cobra.Command {
 	export := &cobra.Command{
 		Use: "export [FILE]", Short: "Write the definitions of the broker, or of one virtual host, to a file", Args: usage(cobra.MaximumNArgs(1)),
@@ -42,6 +43,7 @@ func (s *session) definitionsPath() string {
 	return "/definitions"
 }
 
+// export writes to a file or to the output.
 func (s *session) export(cmd *cobra.Command, name string) error {
 	raw, _, err := s.call(cmd.Context(), http.MethodGet, s.definitionsPath(), nil)
 	if err != nil {
@@ -56,6 +58,7 @@ func (s *session) export(cmd *cobra.Command, name string) error {
 		return &ctl.UsageError{Text: err.Error()}
 	}
 	err = printJSON(f, raw)
+	// A full disk may show at the close alone.
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
@@ -65,6 +68,7 @@ func (s *session) export(cmd *cobra.Command, name string) error {
 	return s.say(cmd, "definitions are in %s", name)
 }
 
+// load reads from a file or from the input; the text goes to the broker as it is, which knows best what is wrong with it.
 func (s *session) load(cmd *cobra.Command, name string) error {
 	f, err := file(cmd, name)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 // explanationColumns tell of each policy that fits a queue what became of it.
 var explanationColumns = []column{{"policy", "name"}, {"kind", "kind"}, {"applies", "applies"}, {"why not", "reason"}}
 
+// explainCommand answers the question why a setting does not have the effect that a policy should give it.
 func (s *session) explainCommand() *cobra.Command {
 	cmd := s.onQueue("explain", "Tell which policies apply to a queue, and why others don't", func(cmd *cobra.Command, path string) error {
 		var answer ctl.Object
@@ -25,6 +26,7 @@ func (s *session) explainCommand() *cobra.Command {
 	return cmd
 }
 
+// explain prints the policies that apply, then those that fit and do not, and what comes of them together.
 func (s *session) explain(cmd *cobra.Command, answer ctl.Object) error {
 	var policies []ctl.Object
 	for _, kind := range []string{"policy", "operator_policy"} {

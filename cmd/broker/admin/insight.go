@@ -41,6 +41,7 @@ func (s *session) onQueue(use, short string, run func(cmd *cobra.Command, path s
 
 // noQueue makes of an answer that a queue is not there one that says which.
 func (s *session) noQueue(err error, name string) error {
+	// A replay may lack its exchange, and says so itself.
 	if !ctl.IsMissing(err) || strings.Contains(err.Error(), "exchange") {
 		return err
 	}
@@ -125,6 +126,7 @@ var peekColumns = []column{{"message", "message"}, {"(age)", "published|since"},
 	{"(died in)", "properties.headers.x-first-death-queue"}, {"(of)", "properties.headers.x-first-death-reason"}, {"(redelivered)", "redelivered"},
 	{"properties", "properties"}, {"payload", "payload"}}
 
+// peekCommand looks at what is ready; `delayed` at what waits for its time.
 func (s *session) peekCommand() *cobra.Command {
 	var o peekOptions
 	cmd := s.onQueue("peek", "Look at messages of a queue without touching them", func(cmd *cobra.Command, path string) error {
@@ -142,6 +144,7 @@ func (s *session) peekCommand() *cobra.Command {
 var unackedColumns = []column{{"message", "message"}, {"consumer", "consumer_tag"}, {"connection", "connection_name"}, {"channel", "channel_number"},
 	{"user", "user"}, {"held for", "age|ms"}, {"(came back)", "returned|some"}}
 
+// unackedCommand answers who keeps messages from being done.
 func (s *session) unackedCommand() *cobra.Command {
 	cmd := s.onQueue("unacked", "Tell who holds messages of a queue, and for how long", func(cmd *cobra.Command, path string) error {
 		if n := cmd.Flags().Lookup("count"); n.Changed {
@@ -182,6 +185,7 @@ func replayed(answer ctl.Object) string {
 	return text
 }
 
+// replayCommand sends dead letters back. With --dry-run it only counts, which is worth a look before thousands of messages move.
 func (s *session) replayCommand() *cobra.Command {
 	v := values{}
 	fields := []field{

@@ -18,6 +18,7 @@ type listOptions struct {
 	columns, sort, where []string
 }
 
+// listCommand has a command below it for each noun, so that help and completion know what can be listed.
 func (s *session) listCommand() *cobra.Command {
 	cmd := group("list", "List objects of a kind")
 	for i := range nouns {
@@ -47,11 +48,12 @@ func (n *noun) example() string {
 
 // list prints a table of objects: of all virtual hosts, unless the command line names one.
 func (s *session) list(cmd *cobra.Command, n *noun, o listOptions) error {
+	// Without --vhost a list is of all virtual hosts, which the API has under the same path without the last part.
 	path := strings.TrimSuffix(n.list, "/{vhost}")
 	if s.vhostGiven() {
 		if path != n.list {
 			path = values{}.expand(n.list, s.vhost)
-		} else if n.ofVHost {
+		} else if n.ofVHost { // the API can't narrow these lists down, so it is done here
 			o.where = append(slices.Clone(o.where), "vhost="+s.vhost)
 		}
 	}
@@ -61,6 +63,7 @@ func (s *session) list(cmd *cobra.Command, n *noun, o listOptions) error {
 	}
 	columns := n.columns
 	if len(o.columns) > 0 {
+		// The API is asked for what is needed alone: the fields that are shown, sorted by and compared.
 		path += "?columns=" + url.QueryEscape(strings.Join(slices.Concat(o.columns, o.sort, wanted.fields()), ","))
 		columns = nil
 		for _, name := range o.columns {
@@ -125,6 +128,7 @@ func conditions(given []string) (condition, error) {
 	return all, nil
 }
 
+// fields are the paths that the condition looks at.
 func (c condition) fields() []string {
 	var all []string
 	for _, pair := range c {
@@ -133,6 +137,7 @@ func (c condition) fields() []string {
 	return all
 }
 
+// fit tells whether an object has all the values. They are compared as the tables show them: true, 5, a b.
 func (c condition) fit(o ctl.Object) bool {
 	return !slices.ContainsFunc(c, func(pair [2]string) bool { return o.Text(pair[0]) != pair[1] })
 }

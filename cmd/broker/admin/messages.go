@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// publishCommand publishes one message by the API, which answers when it is safe: no tool for many.
 func (s *session) publishCommand() *cobra.Command {
 	v := values{}
 	fields := []field{
@@ -34,6 +35,7 @@ func (s *session) publishCommand() *cobra.Command {
 	return group("publish", "Publish messages", cmd)
 }
 
+// publish sends the message. One that went to no queue is an error here, as it is lost, though the API says 200.
 func (s *session) publish(cmd *cobra.Command, v values, properties field) error {
 	headers, err := properties.parse(*v["properties"])
 	if err != nil {
@@ -68,6 +70,7 @@ func (s *session) publish(cmd *cobra.Command, v values, properties field) error 
 // messageColumns are what a terminal has room for of a message.
 var messageColumns = []column{{"exchange", "exchange"}, {"routing key", "routing_key"}, {"(redelivered)", "redelivered"}, {"properties", "properties"}, {"payload", "payload"}}
 
+// getCommand takes messages by basic.get's rules. The default puts them back: people look more often than they take.
 func (s *session) getCommand() *cobra.Command {
 	queue, count, mode := "", 1, ""
 	cmd := &cobra.Command{
@@ -104,6 +107,7 @@ func oneOf(flag string, args []string) (string, error) {
 	return flag, nil
 }
 
+// printMessages prints messages that were got.
 func (s *session) printMessages(cmd *cobra.Command, raw []byte, columns []column) error {
 	if s.json {
 		return printJSON(cmd.OutOrStdout(), raw)
@@ -115,6 +119,7 @@ func (s *session) printMessages(cmd *cobra.Command, raw []byte, columns []column
 	return s.print(cmd.OutOrStdout(), tableOf(list, columns))
 }
 
+// purgeCommand drops what is ready; what clients hold stays theirs.
 func (s *session) purgeCommand() *cobra.Command {
 	queue := ""
 	cmd := &cobra.Command{
@@ -135,6 +140,7 @@ func (s *session) purgeCommand() *cobra.Command {
 	return group("purge", "Drop messages", cmd)
 }
 
+// closeCommand closes connections. Their clients are told the reason, and most connect again at once.
 func (s *session) closeCommand() *cobra.Command {
 	cmd := group("close", "Close connections",
 		s.closing(&cobra.Command{Use: "connection [NAME]", Aliases: []string{"connections"}, Short: "Close a connection by its name"},

@@ -38,6 +38,7 @@ func lacking(reason string, parts []string) string {
 	if len(parts) < 2 {
 		return ""
 	}
+	// /kind/vhost/name, or /kind/name: what stands second depends on the kind.
 	kind, name, last := parts[0], parts[1], parts[len(parts)-1]
 	switch {
 	case reason == "exchange_not_found" && len(parts) > 2:

@@ -42,6 +42,7 @@ type field struct {
 type kind uint8
 
 const (
+	// Kinds decide how a flag's text becomes JSON; see parse.
 	text    kind = iota
 	boolean      // true or false
 	number
@@ -112,6 +113,7 @@ func (v values) expand(path, vhost string) string {
 		if name, ok := placeholder(part); ok {
 			part = vhost
 			if name != "vhost" {
+				// It is escaped by ctl.Path, so that names may hold anything.
 				part = *v[name]
 			}
 		}
@@ -120,6 +122,7 @@ func (v values) expand(path, vhost string) string {
 	return ctl.Path(parts...)
 }
 
+// placeholder is the name in {name}.
 func placeholder(part string) (name string, ok bool) {
 	name, opened := strings.CutPrefix(part, "{")
 	name, closed := strings.CutSuffix(name, "}")
@@ -134,6 +137,7 @@ func (n *noun) identity() []field {
 	var fields []field
 	for _, f := range n.fields {
 		if n.inPath(&f) {
+			// f is a copy: among the fields of the noun it stays as it was.
 			f.required, f.identifies = true, true
 			fields = append(fields, f)
 		}
@@ -149,6 +153,8 @@ func (n *noun) body(v values) (map[string]any, error) {
 		if v[f.name] != nil {
 			given = *v[f.name]
 		}
+		// What is not given stays out of the body, where the API has its own default for it; required fields may be empty, as a right to
+		// nothing is.
 		if n.inPath(&f) || f.key == "" || given == "" && !f.required {
 			continue
 		}
@@ -186,6 +192,7 @@ func (f *field) parse(given string) (any, error) {
 		}
 		return o, nil
 	case value:
+		// Whoever writes 5 means a number, and whoever writes queue-length a text; quotes around JSON on a command line are a nuisance.
 		if json.Valid([]byte(given)) {
 			return json.RawMessage(given), nil
 		}

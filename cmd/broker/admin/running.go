@@ -11,6 +11,7 @@ import (
 
 // What is changed here holds for the running broker, and not for the next one. The cluster's name is kept.
 
+// setCommand is the group of what can be changed.
 func (s *session) setCommand() *cobra.Command {
 	return group("set", "Change the running broker", s.consumerPrefetchCommand(), s.channelPrefetchCommand(),
 		s.setOne("cluster_name NAME", "Name the cluster", "/cluster-name", func(given string) (map[string]any, error) {
@@ -59,6 +60,7 @@ func limit(bytesKey, fractionKey string) func(given string) (map[string]any, err
 // largestFraction of the memory that somebody may mean.
 const largestFraction = 100
 
+// stopCommand asks for the end and does not wait for it: the API goes with the broker.
 func (s *session) stopCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "End the broker, as a signal does: clients are told, and everything is written down", Args: usage(cobra.NoArgs),
@@ -71,6 +73,7 @@ func (s *session) stopCommand() *cobra.Command {
 	}
 }
 
+// whoamiCommand is what people try first when something is refused.
 func (s *session) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "whoami", Short: "Tell as whom you are logged in, and with which tags", Args: usage(cobra.NoArgs),

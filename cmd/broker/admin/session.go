@@ -38,6 +38,7 @@ func (s *session) addFlags(flags *pflag.FlagSet) {
 	s.flags = flags
 	flags.StringVar(&s.target.URL, "url", or(os.Getenv("LEVERET_URL"), ctl.DefaultURL), "URL of the HTTP API; LEVERET_URL")
 	flags.StringVarP(&s.target.User, "user", "u", ctl.Local(os.Getenv).User, "user; LEVERET_USER")
+	// Its default is not the environment's, which would show in the help; ctl.Local reads that.
 	flags.StringVar(&s.target.Password, "password", "", "password; LEVERET_PASSWORD (default guest)")
 	flags.StringVar(&s.target.CAFile, "ca-file", os.Getenv("LEVERET_CA_FILE"), "file of certificates to trust; LEVERET_CA_FILE")
 	flags.BoolVar(&s.target.Insecure, "insecure", false, "trust any certificate")
@@ -48,6 +49,7 @@ func (s *session) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&s.width, "width", 0, "width of tables in characters (default: the terminal's, or any)")
 }
 
+// or is a value, or what stands for it when there is none.
 func or(value, fallback string) string {
 	if value == "" {
 		return fallback
@@ -59,6 +61,8 @@ func or(value, fallback string) string {
 func (s *session) client() (*ctl.Client, error) {
 	target := ctl.Local(os.Getenv)
 	if s.flags.Changed("url") || s.flags.Changed("user") {
+		// The socket of the broker on this machine lets its owner in without a password. Whoever names a broker or a user means these,
+		// and would be taken for an administrator otherwise.
 		target.Socket = ""
 	}
 	target.URL, target.User, target.Reason = s.target.URL, s.target.User, s.target.Reason
@@ -78,6 +82,7 @@ func (s *session) call(ctx context.Context, method, path string, body any) (answ
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	// A client for each call: a command makes few, and watch, which makes many, may outlive the broker's restart.
 	answer, created, err = client.Call(ctx, method, path, body)
 	return answer, created, named(err)
 }
@@ -117,6 +122,7 @@ func (s *session) print(out io.Writer, t *ctl.Table) error {
 	if t.Width == 0 {
 		t.Width = terminalWidth(out)
 	}
+	// Scripts that want results alone have no use for titles.
 	if s.quiet {
 		t.Header = nil
 	}
@@ -130,6 +136,7 @@ func terminalWidth(out io.Writer) int {
 		return 0
 	}
 	width := windowWidth(file)
+	// For terminals that lie about their width, and tests that have none.
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && width > 0 {
 		return columns
 	}

@@ -30,6 +30,7 @@ var shovelNoun = noun{
 		{name: "delete-after", key: "src-delete-after", help: "messages after which it ends, or queue-length", kind: value},
 	},
 	refuse: intoItself,
+	// The API takes a parameter, whose value is all of that.
 	complete: func(body map[string]any) {
 		settings := maps.Clone(body)
 		clear(body)
@@ -45,6 +46,7 @@ func intoItself(v values) string {
 	return ""
 }
 
+// restartCommand makes a shovel forget what it waits for: a broker that is back again, say.
 func (s *session) restartCommand() *cobra.Command {
 	return group("restart", "Restart shovels", &cobra.Command{
 		Use: "shovel NAME", Aliases: []string{"shovels"}, Short: "Connect a shovel anew on both sides", Args: usage(cobra.ExactArgs(1)),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// statusCommand is the broker at a glance: who, how long, how much, and what is wrong.
 func (s *session) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Aliases: []string{"overview"}, Short: "Tell how the broker is", Args: usage(cobra.NoArgs),
@@ -47,6 +48,7 @@ func productOf(overview, node ctl.Object) string {
 	return strings.TrimSpace(ctl.Text(one["name"])+" "+ctl.Text(one["version"])) + ", as " + as
 }
 
+// statusTable has a line for each fact: its name, and the value with what it is measured against.
 func statusTable(overview, node ctl.Object) *ctl.Table {
 	t := new(ctl.Table)
 	line := func(title, format string, args ...any) {
@@ -57,6 +59,7 @@ func statusTable(overview, node ctl.Object) *ctl.Table {
 	line("up", "%v", (time.Duration(node.Number("uptime")) * time.Millisecond).Round(time.Second))
 	line("memory", "%s of %s%s", ctl.Bytes(node.Number("mem_used")), ctl.Bytes(node.Number("mem_limit")), alarm(node["mem_alarm"]))
 	line("disk free", "%s, at least %s%s", ctl.Bytes(node.Number("disk_free")), ctl.Bytes(node.Number("disk_free_limit")), alarm(node["disk_free_alarm"]))
+	// RabbitMQ, which this tool works with too, limits sockets; this broker does not.
 	if total := node.Number("sockets_total"); total > 0 {
 		line("sockets", "%s of %.0f", node.Text("sockets_used"), total)
 	}
@@ -74,6 +77,7 @@ func statusTable(overview, node ctl.Object) *ctl.Table {
 	return t
 }
 
+// alarm is what is added to the number whose limit is passed.
 func alarm(on any) string {
 	if on == true {
 		return ", ALARM: publishers are held"
@@ -81,6 +85,7 @@ func alarm(on any) string {
 	return ""
 }
 
+// alarmsCommand by itself is a health check; below it are commands that raise an alarm, to see what clients do then.
 func (s *session) alarmsCommand() *cobra.Command {
 	cmd := group("alarms", "Tell which alarms hold publishers; exit code 65 if any does", s.alarmCommand("raise", http.MethodPut, "Hold publishers as if memory or disk were short", "the alarm for %s is raised"),
 		s.alarmCommand("clear", http.MethodDelete, "End an alarm that was raised so", "the alarm for %s is not raised any more"))
@@ -117,6 +122,7 @@ var checks = []struct{ name, short, argument string }{
 	{"reached_target_cluster_size", "all nodes are there", ""},
 }
 
+// healthCommand by itself asks what a load balancer would: whether clients are let in.
 func (s *session) healthCommand() *cobra.Command {
 	cmd := group("health_check", "Ask for the broker's health; exit code 65 if it is bad")
 	cmd.Aliases = []string{"health", "health-check"}

@@ -97,6 +97,7 @@ func (s *session) verb(use, short string, has func(*noun) bool, fields func(*nou
 			ValidArgsFunction: s.completeIdentity(n, identity),
 		}
 		v.addFlags(cmd.Flags(), identity)
+		// What identifies the object has its flags already.
 		v.addFlags(cmd.Flags(), slices.DeleteFunc(slices.Clone(fields(n)), func(f field) bool { return v[f.name] != nil }))
 		completeChoices(cmd, n.fields)
 		verb.AddCommand(cmd)
@@ -113,6 +114,7 @@ func arguments(identity []field) string {
 	return b.String()
 }
 
+// showCommand is for nouns that the API can show one of.
 func (s *session) showCommand() *cobra.Command {
 	return s.verb("show", "Show everything about one object", func(n *noun) bool { return n.item != "" }, func(*noun) []field { return nil }, s.show)
 }
@@ -136,6 +138,7 @@ func (s *session) show(cmd *cobra.Command, n *noun, v values) error {
 	return printJSON(cmd.OutOrStdout(), raw)
 }
 
+// declareCommand is for those that it makes. Bindings have no path of their own and so a command of their own.
 func (s *session) declareCommand() *cobra.Command {
 	cmd := s.verb("declare", "Declare an object, or change it", func(n *noun) bool { return n.item != "" && !n.readOnly },
 		func(n *noun) []field { return n.fields }, s.declare)
@@ -143,6 +146,7 @@ func (s *session) declareCommand() *cobra.Command {
 	return cmd
 }
 
+// declare makes an object, or changes the one that is there. What makes no sense is refused before anything is asked of the broker.
 func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 	if err := v.check(cmd.Flags(), n.fields); err != nil {
 		return err
@@ -165,6 +169,7 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 	if err != nil {
 		return err
 	}
+	// The API tells new from changed by its status, and has none for "was there already and is as you say".
 	done := "is set"
 	switch {
 	case created:
@@ -196,6 +201,7 @@ func (v values) title(n *noun) string {
 	return strings.Join(parts, " ")
 }
 
+// deleteCommand is for the same nouns, and for single messages of a queue.
 func (s *session) deleteCommand() *cobra.Command {
 	missing := field{name: "idempotently", help: "no error if there is none", kind: boolean, fallback: "false"}
 	cmd := s.verb("delete", "Delete an object", func(n *noun) bool { return n.item != "" && !n.readOnly },
@@ -204,6 +210,7 @@ func (s *session) deleteCommand() *cobra.Command {
 	return cmd
 }
 
+// delete deletes an object; the conditions that some deletions have, --if-empty for one, go into the query.
 func (s *session) delete(cmd *cobra.Command, n *noun, v values) error {
 	query := url.Values{}
 	for _, f := range n.query {

@@ -24,6 +24,7 @@ var watchColumns = []column{{"queue", "name"}, {"ready", "messages_ready"}, {"un
 // clearScreen moves a terminal's cursor to the top left corner and clears what is below.
 const clearScreen = "\x1b[H\x1b[J"
 
+// watchOptions are the flags of watch.
 type watchOptions struct {
 	interval time.Duration
 	rounds   int
@@ -31,6 +32,7 @@ type watchOptions struct {
 	top      int
 }
 
+// watchCommand ends without an error when it is interrupted, as that is the usual end.
 func (s *session) watchCommand() *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
@@ -91,6 +93,7 @@ func (s *session) screen(ctx context.Context, o watchOptions, width int) ([]byte
 	if err != nil || s.json {
 		return append(raw, '\n'), err
 	}
+	// All queues are fetched, as the sum over them stands above the table.
 	ctl.Sort(queues, o.sort)
 	slices.Reverse(queues)
 	ready, unacked := 0.0, 0.0

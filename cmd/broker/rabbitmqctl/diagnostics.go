@@ -95,6 +95,7 @@ func ping(s *session, _ []string) error {
 	return s.say("Ping succeeded")
 }
 
+// checkRunning fails while the broker is suspended, which RabbitMQ's stop_app is.
 func checkRunning(s *session, _ []string) error {
 	if err := s.get("/health/checks/is-in-service", nil); err != nil {
 		return err
@@ -115,6 +116,7 @@ func (s *session) check(well string, parts ...string) error {
 	return s.result(well)
 }
 
+// alarms lists them and succeeds in any case; check_alarms is the verb that fails.
 func alarms(s *session, _ []string) error {
 	_, node, err := s.overviewAndNode()
 	if err != nil {
@@ -154,6 +156,7 @@ func reachable(host string) string {
 	return host
 }
 
+// memoryBreakdown prints what takes the memory, in bytes, in order of names.
 func memoryBreakdown(s *session, _ []string) error {
 	name, err := s.nodeName()
 	if err != nil {

@@ -18,6 +18,7 @@ var (
 	getEnv     = regexp.MustCompile(`^application:get_env\((\w+),\s*(\w+)\)$`)
 )
 
+// eval knows the expression by its form. All others are refused, with what is known: to pretend success would hide what did not happen.
 func eval(s *session, args []string) error {
 	expression := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(args[0]), "."))
 	if m := setAlarm.FindStringSubmatch(expression); m != nil {
@@ -60,4 +61,5 @@ func (s *session) environment(application, key string) error {
 	return s.say("{ok,%s}", appendTerm(nil, answer["value"]))
 }
 
+// sorted are the names in a JSON object in their order, as maps have none.
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

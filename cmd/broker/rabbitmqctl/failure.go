@@ -10,6 +10,7 @@ import (
 
 // Exit codes of RabbitMQ's tools that those of [ctl] do not have.
 const (
+	// EX_NOUSER of sysexits.h, where RabbitMQ's tool has its codes from.
 	exitNoUser = 67
 )
 
@@ -85,6 +86,7 @@ func (s *session) absent(v *verb, args []string) error {
 	return nil
 }
 
+// noUser is the failure of verbs whose user is not there.
 func noUser(name string) error {
 	return &failure{fmt.Sprintf(`User "%s" does not exist`, name), exitNoUser}
 }

@@ -96,6 +96,7 @@ func textsOf(v any) (texts []string, ok bool) {
 
 // pretty has lines around its cells.
 func (l *columnsAndRows) pretty(out io.Writer, headers bool) error {
+	// In letters, not octets. Those that are two columns wide on a terminal are taken for one.
 	widths := make([]int, len(l.columns))
 	for i, name := range l.columns {
 		widths[i] = len([]rune(name))
@@ -136,6 +137,7 @@ func (l *columnsAndRows) pretty(out io.Writer, headers bool) error {
 	return err
 }
 
+// csv has commas between columns, and quotes where a value needs them.
 func (l *columnsAndRows) csv(out io.Writer, headers bool) error {
 	w := csv.NewWriter(out)
 	if headers {

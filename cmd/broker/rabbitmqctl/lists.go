@@ -41,6 +41,7 @@ func inVHost(parts ...string) func(*session, []string) string {
 	return func(s *session, _ []string) string { return ctl.Path(append(slices.Clone(parts), s.vhost)...) }
 }
 
+// at is a path that is the same for all virtual hosts.
 func at(parts ...string) func(*session, []string) string {
 	return func(*session, []string) string { return ctl.Path(parts...) }
 }
@@ -111,6 +112,7 @@ func (l *list) run(s *session, args []string) error {
 	}
 	out := columnsAndRows{columns: columns}
 	for _, o := range objects {
+		// The API lists a component's parameters in a virtual host, and all of them everywhere, but not all in one virtual host.
 		if l.verb == "list_parameters" && o.Text("vhost") != s.vhost {
 			continue
 		}

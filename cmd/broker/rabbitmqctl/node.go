@@ -53,6 +53,7 @@ func (s *session) overviewAndNode() (overview, node ctl.Object, err error) {
 	return overview, node, err
 }
 
+// status prints the sections that people and scripts look for in RabbitMQ's, with its titles.
 func status(s *session, _ []string) error {
 	overview, node, err := s.overviewAndNode()
 	if err != nil {
@@ -112,6 +113,7 @@ func listeners(overview ctl.Object) []ctl.Object {
 	return all
 }
 
+// listenerLines are the lines about listeners that several verbs print.
 func listenerLines(overview ctl.Object) string {
 	var b strings.Builder
 	for _, l := range listeners(overview) {
@@ -129,6 +131,7 @@ func hostOf(l ctl.Object) string {
 	return host
 }
 
+// clusterStatus tells of a cluster of one.
 func clusterStatus(s *session, _ []string) error {
 	overview, node, err := s.overviewAndNode()
 	if err != nil {
@@ -203,6 +206,7 @@ func await(s *session, args []string) error {
 		}
 		select {
 		case <-s.ctx.Done():
+			// What it failed with last says more than that time is up.
 			return &ctl.Unavailable{Cause: err, Late: true}
 		case <-tick.C:
 		}

@@ -84,6 +84,7 @@ var vhostVerbs = []verb{
 	}},
 }
 
+// putVHost makes a virtual host, or changes what was given and leaves the rest.
 func (s *session) putVHost(name string) error {
 	body := map[string]any{}
 	for flag, key := range map[string]string{"description": "description", "tags": "tags", "default-queue-type": "default_queue_type"} {
@@ -120,6 +121,7 @@ var ruleVerbs = []verb{
 	}},
 }
 
+// setPolicy sets a policy of either kind. The definition goes on as it was written; the broker validates it.
 func (s *session) setPolicy(kind string, args []string) error {
 	body := map[string]any{"pattern": args[1], "apply-to": s.flag("apply-to"), "priority": json.RawMessage(s.flag("priority"))}
 	if !json.Valid([]byte(s.flag("priority"))) {

@@ -24,6 +24,7 @@ var pluginVerbs = []verb{
 	{name: "directories", run: nothing},
 }
 
+// listPlugins prints the plugins that RabbitMQ would need for what is built in; E stands for enabled, * for running.
 func listPlugins(s *session, args []string) error {
 	for _, name := range builtIn {
 		if len(args) > 0 && !strings.Contains(name, args[0]) {

@@ -99,6 +99,7 @@ func (s *session) flag(name string) string {
 	return f.Value.String()
 }
 
+// get, put, post and delete are calls of the API within the time limit; answers to the latter three do not matter.
 func (s *session) get(path string, into any) error { return s.client.Get(s.ctx, path, into) }
 
 func (s *session) put(path string, body any) error {

@@ -87,6 +87,7 @@ func quoted(text string) (v any, rest string, err error) {
 
 // sequence reads the items of a list or a tuple.
 func sequence(text, end string) (v any, rest string, err error) {
+	// Commas count as space: whoever leaves one out means the same, and nothing is executed.
 	items := []any{}
 	for {
 		text = strings.TrimLeft(text, " \t\n,")
@@ -115,4 +116,5 @@ func atom(word string) any {
 	return strings.Trim(word, "'")
 }
 
+// notTerm shows where reading ended, as far as fits into a line.
 func notTerm(text string) error { return fmt.Errorf("no Erlang term: %.20q", text) }

@@ -44,6 +44,7 @@ func (s *session) password(args []string) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
+// addUser makes a user without tags, which may log in over AMQP as soon as somebody gives it permissions.
 func addUser(s *session, args []string) error {
 	password, err := s.password(args)
 	if err != nil {
@@ -53,6 +54,7 @@ func addUser(s *session, args []string) error {
 		return err
 	}
 	path := ctl.Path("users", args[0])
+	// The API's PUT would change a user that is there; the tool must not.
 	if err := s.get(path, nil); err == nil {
 		return &failure{fmt.Sprintf("User \"%s\" already exists", args[0]), ctl.ExitSoftware}
 	} else if !ctl.IsMissing(err) {
@@ -68,9 +70,11 @@ func addUser(s *session, args []string) error {
 	if err := s.put(path, user); err != nil {
 		return err
 	}
+	// RabbitMQ's sentence: a new user without permissions is the most frequent of all questions.
 	return s.hint("Done. Don't forget to grant the user permissions to some virtual hosts! See 'rabbitmqctl help set_permissions' to learn more.")
 }
 
+// changePassword sets a new password and leaves the tags.
 func changePassword(s *session, args []string) error {
 	password, err := s.password(args)
 	if err != nil {
@@ -110,6 +114,7 @@ func authenticate(s *session, args []string) error {
 	}
 	form := url.Values{"username": {args[0]}, "password": {password}}
 	err = s.post("/login", []byte(form.Encode()))
+	// The API lets in who has a tag for it, but tells the rest apart from a wrong password.
 	var refused *ctl.Refusal
 	if errors.As(err, &refused) && refused.Reason == "Not management user" {
 		err = nil // which it could only be told who knows the password
@@ -127,6 +132,7 @@ func authenticate(s *session, args []string) error {
 	return s.say("Success")
 }
 
+// hashPassword prints what password_hash in a definitions file would be. The broker does the hashing, as it does for users.
 func hashPassword(s *session, args []string) error {
 	password, err := s.password(append([]string{""}, args...))
 	if err != nil {

@@ -64,6 +64,7 @@ func New(name string) *cobra.Command {
 	return root
 }
 
+// unknown is for words that are no verb, with RabbitMQ's sentence and exit code.
 func unknown(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &failure{fmt.Sprintf("Command '%s' not found. See '%s help'.", args[0], cmd.Name()), ctl.ExitUsage}
@@ -87,11 +88,13 @@ func (v verb) command(s *session) *cobra.Command {
 			return &failure{fmt.Sprintf("Error (argument validation): %s arguments.\nUsage\n\n%s %s", much, cmd.Root().Name(), cmd.Use), ctl.ExitUsage}
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// One client for all of the verb's calls, which ends with it.
 			stop, err := s.start(cmd, v.reason(args))
 			if err != nil {
 				return err
 			}
 			defer stop()
+			// RabbitMQ's tool says what it is about to do before it knows whether that succeeds.
 			if v.doing != "" && s.talks() {
 				if err := s.say("%s ...", v.says(s, args)); err != nil {
 					return err
@@ -104,6 +107,7 @@ func (v verb) command(s *session) *cobra.Command {
 	return cmd
 }
 
+// or is a value, or what stands for it when there is none.
 func or(value, fallback string) string {
 	if value == "" {
 		return fallback
@@ -116,6 +120,7 @@ func (v verb) count() (least, most int) {
 	least = strings.Count(v.args, "<")
 	most = least + strings.Count(v.args, "[")
 	if strings.Contains(v.args, "...") {
+		// Any number, as far as anybody types.
 		most = 1000
 	}
 	return least, most
@@ -138,6 +143,7 @@ func (v verb) says(s *session, args []string) string {
 	return text
 }
 
+// addFlags declares a verb's own options. They are texts, as what is not a switch goes to the API unseen; switches may stand without a value.
 func (v verb) addFlags(flags *pflag.FlagSet) {
 	for _, o := range v.options {
 		flags.String(o.name, o.fallback, o.help)
