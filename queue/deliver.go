@@ -109,7 +109,7 @@ func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.ready() > 0 {
+	if q.ready() > 0 || len(b.messages) == 0 { // a full queue has refused them all
 		return 0
 	}
 	var held Outbox
