@@ -51,6 +51,8 @@ func (q *Queue) deliver() {
 			break
 		}
 		if q.overdue(n, e.message) {
+			q.noteLast(last, again) // what it stands in may be given away now
+			last = nil
 			q.die(n, e, Expired)
 			continue
 		}
@@ -72,7 +74,9 @@ func (q *Queue) deliver() {
 			continue
 		}
 		last, again = m, e.redelivered
-		q.notePassing(m, again)
+		if !q.delivered {
+			q.noteFirst(m.Published(), again)
+		}
 		q.count(c, e)
 		q.serve(n, e, c, c.NoAck)
 		q.leave(n, e, c.NoAck)
@@ -87,13 +91,11 @@ func (q *Queue) deliver() {
 	q.noteLast(last, again)
 }
 
-// notePassing notes that a message went to a consumer.
-func (q *Queue) notePassing(m amqp.Message, redelivered bool) {
-	if !q.delivered {
-		q.delivered = true
-		q.serving()
-		q.service.meter.noteFirst(m, redelivered)
-	}
+// noteFirst notes that a message went to a consumer, the first one of this turn, and when it was published.
+func (q *Queue) noteFirst(published int64, redelivered bool) {
+	q.delivered = true
+	q.serving()
+	q.service.meter.noteFirst(published, redelivered)
 }
 
 // noteLast notes the last of the messages that went to consumers, if one did.
@@ -107,11 +109,11 @@ func (q *Queue) noteLast(m amqp.Message, redelivered bool) {
 // pass delivers messages as they come in, without making them wait first: it returns how many it could. Nothing may be ready before
 // them, or the order would change.
 func (q *Queue) pass(b *Batch) int {
-	if q.ready() > 0 {
+	if q.ready() > 0 || len(b.messages) == 0 { // a full queue has refused them all
 		return 0
 	}
 	var held Outbox
-	passed := 0
+	first, passed := b.messages[0].message.Published(), 0 // once it has gone, what it stood in may hold something else
 	for passed < len(b.messages) && q.budget > 0 {
 		c, run := q.taker(b, passed)
 		if c == nil {
@@ -130,7 +132,9 @@ func (q *Queue) pass(b *Batch) int {
 		held.Unlock()
 	}
 	if passed > 0 {
-		q.notePassing(b.messages[0].message, false)
+		if !q.delivered {
+			q.noteFirst(first, false)
+		}
 		q.noteLast(b.messages[passed-1].message, false)
 	}
 	return passed

@@ -56,7 +56,7 @@ func (s *get) answer(q *Queue) {
 	}
 	s.found = true
 	q.serving()
-	q.service.meter.noteFirst(e.message, e.redelivered)
+	q.service.meter.noteFirst(e.message.Published(), e.redelivered)
 	q.service.holding.look(e.message)
 	q.lock(s.outbox)
 	m := e.message

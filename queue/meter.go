@@ -62,11 +62,11 @@ func (q *Queue) recently(now time.Time, of func(*timings) *recent) (h Histogram)
 	return h
 }
 
-// noteFirst notes the first message that this turn delivers.
-func (k *meter) noteFirst(m amqp.Message, redelivered bool) {
+// noteFirst notes when the first message that this turn delivers was published.
+func (k *meter) noteFirst(published int64, redelivered bool) {
 	k.first, k.last = 0, 0
 	if !redelivered {
-		k.first = m.Published()
+		k.first = published
 	}
 }
 
