@@ -40,6 +40,8 @@ type binding struct {
 	hash                       string // of the arguments, empty without
 }
 
+// newBinding is a binding as an exchange knows it, with its names. The hash is of the canonical form of its arguments, in which the order of the
+// fields does not count.
 func newBinding(v *vhost.VHost, source string, b *exchange.Binding) binding {
 	n := binding{vhost: v.Name(), source: source, destination: b.Destination.Name(), toExchange: b.ToExchange(), key: b.Key, arguments: b.Arguments}
 	if len(b.Arguments) > 0 {
@@ -72,6 +74,7 @@ func (b *binding) propertiesKey() string {
 	return key + "~" + b.hash
 }
 
+// kind is what the destination is, by the word that stands in answers; paths have its first letter.
 func (b *binding) kind() string {
 	if b.toExchange {
 		return "exchange"
@@ -79,6 +82,7 @@ func (b *binding) kind() string {
 	return "queue"
 }
 
+// show is a binding as every list and GET shows it.
 func (b *binding) show() object {
 	return object{
 		{"source", b.source}, {"vhost", b.vhost}, {"destination", b.destination}, {"destination_type", b.kind()}, {"routing_key", b.key},
@@ -97,6 +101,7 @@ func (c *call) replyBindings(list []binding) (reply, error) {
 	}.reply(c)
 }
 
+// listBindings lists those of the virtual hosts that the user sees, with those that queues have to the default exchange.
 func (c *call) listBindings() (reply, error) {
 	var list []binding
 	for _, v := range c.vhostsNamed() {
@@ -109,6 +114,7 @@ func (c *call) listBindings() (reply, error) {
 	return c.replyBindings(list)
 }
 
+// implicitBindings are one for each queue.
 func implicitBindings(v *vhost.VHost) (list []binding) {
 	v.Queues(func(q *queue.Queue) bool {
 		list = append(list, implicit(v, q.Name()))
@@ -117,6 +123,7 @@ func implicitBindings(v *vhost.VHost) (list []binding) {
 	return list
 }
 
+// bindingsOf are those of an exchange as source, of this moment.
 func bindingsOf(v *vhost.VHost, x *exchange.Exchange) (list []binding) {
 	bindings := x.Bindings()
 	for i := range bindings {
@@ -139,6 +146,7 @@ func (c *call) bindingsFrom() (reply, error) {
 	return c.replyBindings(bindingsOf(c.vhost, x))
 }
 
+// bindingsToExchange lists the bindings of an exchange as destination. There is none from the default exchange to an exchange.
 func (c *call) bindingsToExchange() (reply, error) {
 	return c.replyBindings(bindingsTo(c.vhost, c.exchange("exchange"), true))
 }
@@ -162,6 +170,7 @@ func bindingsTo(v *vhost.VHost, name string, toExchange bool) (list []binding) {
 	return list
 }
 
+// bindingsBetween are those from one exchange to one destination: several, if their keys or arguments differ.
 func bindingsBetween(v *vhost.VHost, x *exchange.Exchange, d exchange.Destination) (list []binding) {
 	bindings := x.BindingsTo(d)
 	for i := range bindings {
@@ -220,6 +229,7 @@ func (c *call) between() ([]binding, error) {
 	return bindingsBetween(c.vhost, x, d), nil
 }
 
+// bindingsBetween lists them. Ends that are not there have none, which is no error for RabbitMQ.
 func (c *call) bindingsBetween() (reply, error) {
 	list, err := c.between()
 	if err != nil {
@@ -242,6 +252,7 @@ func (c *call) binding() (*binding, error) {
 	return nil, notFound()
 }
 
+// getBinding shows the one that the path names by its properties_key.
 func (c *call) getBinding() (reply, error) {
 	b, err := c.binding()
 	if err != nil {
@@ -296,6 +307,7 @@ func (c *call) bind() (reply, error) {
 // nobody owns no exclusive queue: calls of the API come from no connection.
 const nobody vhost.Owner = 0
 
+// unbind removes it, with the rights that queue.unbind or exchange.unbind ask for over AMQP.
 func (c *call) unbind() (reply, error) {
 	b, err := c.binding()
 	if err != nil {

@@ -219,3 +219,17 @@ func TestPropertiesOfMessages(t *testing.T) {
 		}
 	}
 }
+
+// The exchange that the path names counts, whatever the body says.
+func TestTopicPermissionOfThePath(t *testing.T) {
+	r := start(t)
+	const rights = `{"exchange":"amq.direct","write":"a","read":"b"}`
+	r.must(http.StatusCreated, http.MethodPut, "/api/topic-permissions/%2F/guest/amq.topic", rights)
+	if got, want := r.get("/api/topic-permissions").text, `[{"user":"guest","vhost":"/","exchange":"amq.topic","write":"a","read":"b"}]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	r.must(http.StatusCreated, http.MethodPut, "/api/topic-permissions/%2F/guest", rights)
+	if n := len(r.get("/api/topic-permissions").list(r)); n != 2 {
+		t.Errorf("%d rows, want one of each exchange", n)
+	}
+}

@@ -82,6 +82,7 @@ var errDepth = errors.New("nested too deeply")
 // parseValue reads a value with the order of its fields, and duplicates, as they came.
 func parseValue(d *json.Decoder) (any, error) { return parseNested(d, maxDepth) }
 
+// parseNested reads a value that may be depth levels deep.
 func parseNested(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
@@ -108,6 +109,7 @@ func parseNested(d *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
+// parseFields reads the fields of an object whose brace was read.
 func parseFields(d *json.Decoder, depth int) (any, error) {
 	o := object{}
 	for d.More() {

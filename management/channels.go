@@ -45,6 +45,7 @@ func (c *call) connectionChannels() (reply, error) {
 	return c.replyChannels(c.api.server.ChannelsOf(s.Name), false)
 }
 
+// replyChannels lists channels, in order of their names within each virtual host.
 func (c *call) replyChannels(list []server.ChannelStatus, paged bool) (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -136,6 +137,7 @@ func (a *API) channel(s *server.ChannelStatus, w *window) object {
 	return o
 }
 
+// listConsumers lists consumers in the virtual hosts that the user may open, whoever's they are: unlike connections they belong to queues.
 func (c *call) listConsumers() (reply, error) {
 	list := slices.DeleteFunc(c.api.server.Consumers(), func(s server.ConsumerStatus) bool {
 		vhost := s.Queue.Options().VHost

@@ -75,6 +75,7 @@ func (c *call) reset() (reply, error) {
 	return noContent()
 }
 
+// resetNode is reset for a node by its name, of which there is one.
 func (c *call) resetNode() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -111,6 +112,7 @@ func (c *call) attemptsBySource() (reply, error) {
 	return ok(list)
 }
 
+// resetAttempts sets all counters of logins to 0, those by address and user too.
 func (c *call) resetAttempts() (reply, error) {
 	if err := c.ownNode(); err != nil {
 		return reply{}, err
@@ -205,6 +207,7 @@ func (c *call) growReplicas() (reply, error) {
 
 func (c *call) getClusterName() (reply, error) { return ok(object{{"name", c.api.clusterName()}}) }
 
+// putClusterName gives the cluster a name, which dashboards show and shovels do not care for.
 func (c *call) putClusterName() (reply, error) {
 	o, err := c.body()
 	if err != nil {

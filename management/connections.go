@@ -44,6 +44,7 @@ func (c *call) connections() []server.ConnectionStatus {
 	return slices.DeleteFunc(list, func(s server.ConnectionStatus) bool { return s.User != c.user.Name() })
 }
 
+// listConnections lists open connections; client_properties stand there as clients sent them.
 func (c *call) listConnections() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -92,6 +93,7 @@ var octetCounters = counters{"recv_oct", "send_oct"}
 // Names can come again when a port does; numbers of connections never do, so that a new connection has no old samples.
 type connectionKey uint64
 
+// octets are the values of octetCounters.
 func octets(s *server.ConnectionStatus) []uint64 { return []uint64{s.Received.Bytes, s.Sent.Bytes} }
 
 // connectionFields is how many fields a connection has.
@@ -135,6 +137,7 @@ func appendTLS(o object, st *server.TLSStatus, plain any) object {
 	return o
 }
 
+// addressParts are an address's host and port; of sockets without ports, the path and 0.
 func addressParts(a net.Addr) (host string, port int) {
 	switch a := a.(type) {
 	case nil:
@@ -164,6 +167,7 @@ func (c *call) reason() string {
 	return defaultReason
 }
 
+// closeConnection closes a connection as RabbitMQ's does: the client gets connection.close with 320 and the reason.
 func (c *call) closeConnection() (reply, error) {
 	s, err := c.ownConnection()
 	if err != nil {
@@ -177,6 +181,7 @@ func (c *call) closeConnection() (reply, error) {
 	return noContent()
 }
 
+// close closes a connection, and notes that only if it was still there.
 func (c *call) close(s *server.ConnectionStatus) {
 	if c.api.server.CloseConnection(s.ID, c.reason()) {
 		c.audit("connection.closed", "vhost", s.VHost, "name", s.Name, "of", s.User, "reason", c.reason())
@@ -189,6 +194,7 @@ func (c *call) ofUser() []server.ConnectionStatus {
 	return slices.DeleteFunc(c.connections(), func(s server.ConnectionStatus) bool { return s.User != name })
 }
 
+// userConnections lists a user's connections with a few fields each, as RabbitMQ's tracking of connections has no more.
 func (c *call) userConnections() (reply, error) {
 	return listing[server.ConnectionStatus]{
 		items: c.ofUser(),
@@ -199,6 +205,7 @@ func (c *call) userConnections() (reply, error) {
 	}.reply(c)
 }
 
+// closeUserConnections closes those that the caller may close. That it may close none is no error.
 func (c *call) closeUserConnections() (reply, error) {
 	for _, s := range c.ofUser() {
 		if s.User == c.user.Name() || c.isAdministrator() {

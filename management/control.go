@@ -83,6 +83,7 @@ func (c *call) changed(err error) (reply, error) {
 	return done(err)
 }
 
+// forceAlarm raises an alarm that no shortage has raised, to try out what publishers do then, or ends that. A real shortage is not ended by it.
 func (c *call) forceAlarm(on bool) (reply, error) {
 	switch c.path("resource") {
 	case "memory":
@@ -98,6 +99,7 @@ func (c *call) forceAlarm(on bool) (reply, error) {
 // suspendTime is how long clients may take to leave.
 const suspendTime = 10 * time.Second
 
+// setRunning is stop_app and start_app: the process goes on, and so does this API.
 func (c *call) setRunning() (reply, error) {
 	body, err := c.body()
 	if err != nil {
@@ -117,11 +119,13 @@ func (c *call) setRunning() (reply, error) {
 	return c.changed(c.api.server.Suspend(ctx))
 }
 
+// stop asks for the end; the answer goes out before the API is closed.
 func (c *call) stop() (reply, error) {
 	c.api.options.Control.Stop()
 	return c.changed(nil)
 }
 
+// collectGarbage is force_gc. It answers when that is done, which takes a moment with a large heap.
 func collectGarbage(*call) (reply, error) {
 	// It collects first. Whoever asks for that wants to see the memory of the process go down.
 	debug.FreeOSMemory()
@@ -151,6 +155,8 @@ func (c *call) amount(bytesKey, fractionKey string, least int64) (bytes uint64, 
 	return 0, fraction, nil
 }
 
+// setMemoryWatermark takes bytes or a fraction of what the machine or container has. 0 bytes are
+// refused, as that would switch the alarm off.
 func (c *call) setMemoryWatermark() (reply, error) {
 	bytes, fraction, err := c.amount("absolute", "relative", 1)
 	if err != nil {
@@ -159,6 +165,7 @@ func (c *call) setMemoryWatermark() (reply, error) {
 	return c.changed(c.api.options.Control.SetMemoryWatermark(bytes, fraction))
 }
 
+// setDiskLimit takes bytes or a fraction of the memory, as RabbitMQ's mem_relative.
 func (c *call) setDiskLimit() (reply, error) {
 	bytes, fraction, err := c.amount("bytes", "mem_relative", 0) // 0 is no limit
 	if err != nil {
@@ -167,6 +174,7 @@ func (c *call) setDiskLimit() (reply, error) {
 	return c.changed(c.api.options.Control.SetDiskLimit(bytes, fraction))
 }
 
+// setLogLevel holds until the settings are read again.
 func (c *call) setLogLevel() (reply, error) {
 	body, err := c.body()
 	if err != nil {
@@ -180,6 +188,7 @@ func (c *call) setLogLevel() (reply, error) {
 	return c.changed(c.api.options.Control.SetLogLevel(level))
 }
 
+// setting and setSetting are what application:get_env and set_env are in RabbitMQ, for the few settings that clients' test suites change.
 func (c *call) setting() (reply, error) {
 	v, known := c.api.options.Control.Setting(c.path("application"), c.path("key"))
 	if !known {

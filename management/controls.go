@@ -187,6 +187,7 @@ func (c *call) listUnacked() (reply, error) {
 	return ok(list)
 }
 
+// showUnacked shows one message that somebody holds; age is in ms. delivery_count counts this delivery too.
 func showUnacked(u *server.UnackedStatus, h *queue.Held) object {
 	return object{
 		{"message", u.Seq}, {"delivery_tag", u.DeliveryTag}, {"consumer_tag", u.Consumer}, {"connection_name", u.Connection},

@@ -33,6 +33,7 @@ var definitionRoutes = []route{
 // exportAll writes all definitions. They hold password hashes, which is why only administrators have them.
 func (c *call) exportAll() (reply, error) { return c.file(c.api.definitions.Export(), nil) }
 
+// exportVHost writes what is in one virtual host, without its name, so that it can be read into another.
 func (c *call) exportVHost() (reply, error) {
 	return c.file(c.api.definitions.ExportVHost(c.path("vhost")))
 }

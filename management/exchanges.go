@@ -73,6 +73,7 @@ func (c *call) getExchange() (reply, error) {
 // An exchange counts what came in and what went out, once a queue: three queues are three.
 var exchangeCounters = counters{"publish_in", "publish_out"}
 
+// exchangeSample is an exchange's counters: exchangeCounters.
 func exchangeSample(x *exchange.Exchange) []uint64 {
 	t := x.Traffic()
 	return []uint64{t.In, t.Out}

@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// checks is below what all health checks stand. They answer 200 or 503, so that a caller need not read the body.
 const checks = "/health/checks"
 
 var healthRoutes = []route{
@@ -41,6 +42,7 @@ var healthRoutes = []route{
 	}},
 }
 
+// check makes the route of a health check.
 func check(path string, who level, run func(*call) (reply, error), summary string) route {
 	return route{path: checks + path, group: "Health", operations: []operation{{http.MethodGet, who, run, summary, "", false}}}
 }
@@ -178,6 +180,7 @@ func (c *call) checkCertificates() (reply, error) {
 	return c.healthy()
 }
 
+// certificate is one that ends too soon, by what an operator finds it by.
 func certificate(cert *tls.Certificate) object {
 	return object{
 		{"subject", cert.Leaf.Subject.String()}, {"not_after", cert.Leaf.NotAfter.UTC().Format(time.RFC3339)},

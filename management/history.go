@@ -17,6 +17,7 @@ func (h history) rate(i int) float64 {
 	return growth(before, last, i)
 }
 
+// growth is how much counter i grew a second between two samples. One that a sample does not have has not grown.
 func growth(from, to sample, i int) float64 {
 	seconds := to.at.Sub(from.at).Seconds()
 	if seconds <= 0 || i >= len(from.values) || i >= len(to.values) {

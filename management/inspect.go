@@ -43,6 +43,7 @@ type peekRequest struct {
 	headers  map[string]string // names and values that messages must have
 }
 
+// peekRequest reads the query. More than mostPeeked messages are no error: the cursor leads to the rest.
 func (c *call) peekRequest() (r peekRequest, err error) {
 	if r.count, err = c.count(somePeeked, mostPeeked); err != nil {
 		return r, err
@@ -165,6 +166,7 @@ func gone(err error) error {
 	return err
 }
 
+// showPeeked shows a message by its number in the queue, which is what the other paths of this file take. Times are Unix milliseconds.
 func showPeeked(q *queue.Queue, p *queue.Peeked, truncate int) object {
 	body := p.Message.Body()
 	o := object{

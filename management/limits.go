@@ -45,6 +45,7 @@ func (c *call) limitValue(known []string, kind, form string) (int64, error) {
 	return n, nil
 }
 
+// listVHostLimits lists virtual hosts that have limits; the others are left out, as in RabbitMQ.
 func (c *call) listVHostLimits() (reply, error) {
 	list := []object{}
 	for _, v := range c.vhostsNamed() {

@@ -14,6 +14,7 @@ import (
 // identity is what lists are ordered by when a client does not say.
 type identity struct{ vhost, name string }
 
+// compare orders by virtual host, then by name, octet by octet: upper case before lower case.
 func (i identity) compare(j identity) int {
 	return cmp.Or(strings.Compare(i.vhost, j.vhost), strings.Compare(i.name, j.name))
 }
@@ -59,6 +60,7 @@ func (s sequence) cut(from, to int) sequence {
 	return sequence{to - from, func(i int) object { return s.at(from + i) }}
 }
 
+// appendSequence appends a list, whose objects live no longer than it takes to write each.
 func appendSequence(dst []byte, s sequence) []byte {
 	dst = append(dst, '[')
 	for i := range s.length {
@@ -70,6 +72,7 @@ func appendSequence(dst []byte, s sequence) []byte {
 	return append(dst, ']')
 }
 
+// pageOf is the page that is asked for, of lists that have some.
 func (l *listing[T]) pageOf(c *call) (*page, error) {
 	if !l.paged {
 		return nil, nil
@@ -99,6 +102,7 @@ func (l *listing[T]) sort(reverse bool) {
 	l.items = sorted
 }
 
+// objects builds all of them.
 func (l *listing[T]) objects(items []T) []object {
 	list := make([]object, len(items))
 	for i, item := range items {
@@ -115,6 +119,8 @@ func sortFields(c *call) []string {
 	return nil
 }
 
+// sortedBy orders objects by the fields, the first of which counts most. Values are looked up once an object, not once a comparison. Reversed,
+// equal ones come in reverse too.
 func sortedBy(fields []string, list []object, reverse bool) []object {
 	keys := make(map[string][]any, len(fields))
 	for _, f := range fields {
@@ -163,6 +169,7 @@ const (
 	otherKind
 )
 
+// sortable is the kind of a value and, of a number or a boolean, what it is compared by.
 func sortable(v any) (number float64, kind int) {
 	if n, ok := integer(v); ok {
 		return float64(n), numberKind
@@ -230,10 +237,12 @@ func pageOf(c *call) (*page, error) {
 	return p, nil
 }
 
+// invalidPage has a word of its own for the error, by which clients tell it from other bad requests.
 func invalidPage(reason string) *failure {
 	return failed(http.StatusBadRequest, "invalid_pagination_parameters", reason)
 }
 
+// compile takes the name for a regular expression.
 func (p *page) compile(expression string) (err error) {
 	if len(expression) > maxExpression {
 		return invalidPage("name filter regex is too long")
@@ -245,6 +254,7 @@ func (p *page) compile(expression string) (err error) {
 	return nil
 }
 
+// matches tells whether a name fits, in upper or lower case.
 func (p *page) matches(name string) bool {
 	switch {
 	case p.nothing:
@@ -278,6 +288,7 @@ func (p *page) reply(list sequence, total int) (reply, error) {
 // columns are the fields to show; none: all of them.
 type columns [][]string
 
+// columnsOf reads columns=a,b.c. What nothing is called by is left out of the answer, without an error.
 func columnsOf(c *call) columns {
 	var list columns
 	for name := range strings.SplitSeq(c.query.Get("columns"), ",") {
@@ -288,6 +299,7 @@ func columnsOf(c *call) columns {
 	return list
 }
 
+// of is a list with the chosen fields alone.
 func (cs columns) of(list []object) []object {
 	if len(cs) == 0 {
 		return list

@@ -82,6 +82,7 @@ func publicationOf(o object) (*server.Publication, error) {
 	return p, err
 }
 
+// payloadOf is the body of a message, decoded.
 func payloadOf(o object) ([]byte, error) {
 	// JSON has texts alone, so what is no UTF-8 comes in base64.
 	given, _ := o.get("payload")
@@ -199,6 +200,7 @@ type getRequest struct {
 	truncate int64 // bytes of each payload, -1: all
 }
 
+// getRequestOf reads what a client wants. RabbitMQ asks for ackmode, count and encoding in every request, and has no defaults for them.
 func getRequestOf(o object) (r getRequest, err error) {
 	if err := o.require("ackmode", "count", "encoding"); err != nil {
 		return r, err
@@ -258,6 +260,7 @@ func (c *call) get() (reply, error) {
 // maxGot bounds how many messages one call takes, whatever it asks for.
 const maxGot = 50_000
 
+// take gets messages one by one, as basic.get would, until there are enough or no more.
 func (c *call) take(q *queue.Queue, r getRequest) ([]object, error) {
 	basket := new(basket)
 	// With automatic acks there is nothing to settle afterwards; else all are settled together, at the end, so that none is got twice.
@@ -338,6 +341,7 @@ func messageProperties(m amqp.Message) object {
 	return o
 }
 
+// textProperties are the properties that are texts, in the order in which they are shown.
 var textProperties = []string{
 	"content_type", "content_encoding", "correlation_id", "reply_to", "expiration", "message_id", "type", "user_id", "app_id", "cluster_id",
 }

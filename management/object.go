@@ -113,6 +113,7 @@ func appendOther(dst []byte, v any) []byte {
 	return append(dst, encoded...)
 }
 
+// appendObject appends an object, with its fields in their order.
 func appendObject(dst []byte, o object) []byte {
 	dst = append(dst, '{')
 	for i := range o {
@@ -125,6 +126,7 @@ func appendObject(dst []byte, o object) []byte {
 	return append(dst, '}')
 }
 
+// appendArray appends a list; nil is an empty one, never null.
 func appendArray[T any](dst []byte, list []T) []byte {
 	dst = append(dst, '[')
 	for i := range list {
@@ -136,6 +138,7 @@ func appendArray[T any](dst []byte, list []T) []byte {
 	return append(dst, ']')
 }
 
+// appendFloat appends a number that has a point or an exponent, however whole it is.
 func appendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		f = 0

@@ -84,6 +84,7 @@ func exchangeTypes() []object {
 	return list
 }
 
+// exchangeTypeNames are those that clients may ask for; which of them this build knows is asked of the exchanges.
 var exchangeTypeNames = []string{
 	"direct", "fanout", "headers", "topic", "x-consistent-hash", "x-modulus-hash", "x-random", "x-local-random", "x-recent-history",
 	"x-delayed-message",
@@ -135,10 +136,12 @@ func (a *API) contexts() []object {
 	return list
 }
 
+// contextDescriptions are RabbitMQ's names for its web applications, by protocol: tools look for the API's port by them.
 var contextDescriptions = map[string]string{
 	"http": "RabbitMQ Management", "https": "RabbitMQ Management", "http/prometheus": "RabbitMQ Prometheus", "https/prometheus": "RabbitMQ Prometheus",
 }
 
+// splitAddress is the address of a listener in two parts.
 func splitAddress(address string) (host string, port int) {
 	host, text, _ := net.SplitHostPort(address)
 	port, _ = strconv.Atoi(text)

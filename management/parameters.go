@@ -39,6 +39,7 @@ type parameterIn struct {
 	vhost.Parameter
 }
 
+// show is a parameter as lists and definitions files have it.
 func (p parameterIn) show() object {
 	return object{{"value", p.Value}, {"vhost", p.vhost}, {"component", p.Component}, {"name", p.Name}}
 }

@@ -190,6 +190,7 @@ func (o object) texts(names ...string) ([]string, error) {
 	return list, nil
 }
 
+// deletePermissions takes a row away: the user can't open the virtual host any more. Connections that are there stay, and may do nothing.
 func (c *call) deletePermissions() (reply, error) {
 	account, _, err := c.row()
 	if err != nil {
@@ -221,6 +222,8 @@ func (c *call) getTopicPermissions() (reply, error) {
 	return ok(list)
 }
 
+// putTopicPermissions sets what the routing keys must look like that a user publishes to, or binds by, at one topic exchange. The exchange is named by the
+// body, or by the path of the newer form.
 func (c *call) putTopicPermissions() (reply, error) {
 	account, err := c.grantee()
 	if err != nil {
@@ -231,7 +234,7 @@ func (c *call) putTopicPermissions() (reply, error) {
 		return reply{}, err
 	}
 	if x := c.path("exchange"); x != "" {
-		o.add("exchange", x)
+		o = append(object{{"exchange", x}}, o...) // before the body's, if that has one too
 	}
 	texts, err := o.texts("exchange", "write", "read")
 	if err != nil {

@@ -57,6 +57,7 @@ type policyIn struct {
 	vhost.Policy
 }
 
+// show is a policy; operator policies have the same form.
 func (p policyIn) show() object {
 	return object{
 		{"vhost", p.vhost}, {"name", p.Name}, {"pattern", p.Pattern}, {"apply-to", p.ApplyTo}, {"definition", p.Definition}, {"priority", p.Priority},

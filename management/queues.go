@@ -75,6 +75,7 @@ func (c *call) queues(form queueForm) (reply, error) {
 	}.reply(c)
 }
 
+// getQueue shows one queue with its consumers, null where nothing is known: clients of a single queue expect all fields.
 func (c *call) getQueue() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -108,6 +109,7 @@ func (c *call) putQueue() (reply, error) {
 	return put(!existed, err)
 }
 
+// queueDeclare reads what a queue is to be. exclusive is ignored; a node has to be this one.
 func (c *call) queueDeclare(name string, o object) (d vhost.QueueDeclare, err error) {
 	d.Name = name
 	if err = shortEnough(amqp.QueueResource, name); err != nil {
@@ -127,6 +129,7 @@ func (c *call) queueDeclare(name string, o object) (d vhost.QueueDeclare, err er
 	return d, err
 }
 
+// deleteQueue deletes a queue; if-unused and if-empty make it fail (400) where there are consumers or messages.
 func (c *call) deleteQueue() (reply, error) {
 	name := c.path("queue")
 	if findQueue(c.vhost, name) == nil {

@@ -50,6 +50,7 @@ type queueView struct {
 	owners    map[uint64]object              // connections by number; nil until an exclusive queue is shown
 }
 
+// queueView makes a view, for one answer.
 func (a *API) queueView(form queueForm, w windows) *queueView {
 	view := &queueView{api: a, form: form, windows: w}
 	// All consumers are asked for once, not once a queue: a list of ten thousand queues would look at all consumers as often.
@@ -159,6 +160,7 @@ func (view *queueView) members(o object, q queueIn) object {
 // defaultDeliveryLimit is how often a message of a quorum queue may come back when nobody says otherwise.
 const defaultDeliveryLimit = 20
 
+// deliveryLimit is a quorum queue's own, or the default. A policy may have set another, which stands in effective_policy_definition.
 func deliveryLimit(arguments amqp.Table) int64 {
 	v, _ := arguments.Get("x-delivery-limit")
 	if n, ok := amqp.Integer(v); ok {
@@ -184,6 +186,7 @@ func (view *queueView) policies(o object, q queueIn) object {
 	return append(o, field{"policy_skipped", skipped})
 }
 
+// nameOrNull is null where no policy applies.
 func nameOrNull(name string) any {
 	if name == "" {
 		return nil
@@ -334,6 +337,7 @@ func (view *queueView) holders(o object, q queueIn) object {
 	return append(o, field{"consumer_details", list}, field{"incoming", []any{}}, field{"deliveries", []any{}})
 }
 
+// withoutNull drops fields, in place.
 func withoutNull(o object) object {
 	kept := o[:0]
 	for _, f := range o {

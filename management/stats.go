@@ -111,6 +111,7 @@ func (a *API) counters(note func(key any, values []uint64)) {
 	}
 }
 
+// vhostCounters takes samples of what is in a virtual host, and of the host itself: its queues' sum, and what was published in it.
 func (a *API) vhostCounters(v *vhost.VHost, note func(key any, values []uint64)) {
 	var sum queue.Stats
 	v.Queues(func(q *queue.Queue) bool {

@@ -52,6 +52,7 @@ func limits[M ~map[string]int64](m M) object {
 	return sortedObject(values)
 }
 
+// replyUsers lists users, in order of their names.
 func (c *call) replyUsers(list []auth.Account) (reply, error) {
 	return listing[auth.Account]{
 		items: list,
@@ -78,6 +79,7 @@ func (c *call) namedUser() (auth.Account, error) {
 	return account, nil
 }
 
+// getUser shows one user.
 func (c *call) getUser() (reply, error) {
 	account, err := c.namedUser()
 	if err != nil {
@@ -233,6 +235,7 @@ func (c *call) putUserLimit() (reply, error) {
 	return done(err)
 }
 
+// deleteUserLimit lifts a limit; that it was not set is no error.
 func (c *call) deleteUserLimit() (reply, error) {
 	if _, err := c.namedUser(); err != nil {
 		return reply{}, missing("vhost_not_found") // RabbitMQ's word, and clients look at the status

@@ -58,6 +58,7 @@ func fieldTable(v any) (amqp.Table, error) {
 	return nil, badRequest("arguments must be an object")
 }
 
+// objectTable keeps the order of the fields, and those that are there twice: what that means is the virtual host's to say.
 func objectTable(o object) (amqp.Table, error) {
 	t := make(amqp.Table, 0, len(o))
 	for _, f := range o {

@@ -204,6 +204,7 @@ func (c *call) protectVHost() (reply, error) {
 	return done(c.api.server.ProtectVHost(c.path("vhost"), true))
 }
 
+// unprotectVHost lets the virtual host be deleted again.
 func (c *call) unprotectVHost() (reply, error) {
 	if _, err := c.named(); err != nil {
 		return reply{}, err

@@ -139,6 +139,7 @@ func (s *Server) alarmChanged(what shortage, on bool) {
 	s.tellUnblocked(s.alarms.set(what, on))
 }
 
+// tellUnblocked tells those that were told of an alarm that the last one is over.
 func (s *Server) tellUnblocked(over bool) {
 	if !over {
 		return

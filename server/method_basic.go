@@ -18,6 +18,7 @@ func (c *connection) basicAck(ch *channel, arguments []byte) error {
 	return nil
 }
 
+// basicNack and basicReject only note what they are told: deliveries are settled in batches.
 func (c *connection) basicNack(ch *channel, arguments []byte) error {
 	var m amqp.BasicNack
 	if err := m.Decode(arguments); err != nil {

@@ -79,6 +79,7 @@ func (ch *channel) bindingNames(given, key string) (string, string, error) {
 	return name, key, nil
 }
 
+// queueBind binds a queue; an empty name is the one that the channel declared last.
 func (ch *channel) queueBind(m *amqp.QueueBind) error {
 	c := ch.conn
 	name, key, err := ch.bindingNames(m.Queue, m.RoutingKey)
@@ -88,6 +89,7 @@ func (ch *channel) queueBind(m *amqp.QueueBind) error {
 	return c.vhost.BindQueue(name, clean(m.Exchange), key, m.Arguments, c.owner(), c.rights)
 }
 
+// queueUnbind takes a binding away, by the same rules for names.
 func (ch *channel) queueUnbind(m *amqp.QueueUnbind) error {
 	c := ch.conn
 	name, key, err := ch.bindingNames(m.Queue, m.RoutingKey)
@@ -110,6 +112,7 @@ func (ch *channel) queueFor(name string) (*queue.Queue, error) {
 	return c.vhost.Queue(name, c.owner())
 }
 
+// queuePurge drops what is ready; what is unacked stays with who has it.
 func (ch *channel) queuePurge(m *amqp.QueuePurge) (amqp.Method, error) {
 	q, err := ch.queueFor(m.Queue)
 	if err != nil {
@@ -122,6 +125,7 @@ func (ch *channel) queuePurge(m *amqp.QueuePurge) (amqp.Method, error) {
 	return unless(m.NoWait, &amqp.QueuePurgeOk{MessageCount: uint32(n)}, err)
 }
 
+// queueDelete answers when the queue is gone, with how many ready messages went with it; 0 if there was none.
 func (ch *channel) queueDelete(m *amqp.QueueDelete) (amqp.Method, error) {
 	c := ch.conn
 	name, err := ch.named(m.Queue)

@@ -133,6 +133,7 @@ func (s *Server) Listen() error {
 	return nil
 }
 
+// listen opens one address. When it fails, those that were opened before are closed again: a broker listens everywhere or nowhere.
 func (s *Server) listen(address string, config *tls.Config) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -173,6 +174,7 @@ func (s *Server) Serve() {
 // acceptRetry is how long accepting pauses when the system has no more descriptors.
 const acceptRetry = 50 * time.Millisecond
 
+// accept takes connections until the listener is closed. Other errors, such as too many open files, pass: it tries again after a while.
 func (s *Server) accept(l listener) {
 	for {
 		nc, err := l.Accept()
@@ -227,6 +229,7 @@ func (s *Server) add(c *connection) bool {
 	return true
 }
 
+// remove forgets a connection that has ended. Whoever suspends the server waits for the last.
 func (s *Server) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,6 +241,7 @@ func (s *Server) remove(c *connection) {
 	}
 }
 
+// noteRunning counts a connection whose handshake is done; before that it is nobody's.
 func (s *Server) noteRunning() {
 	s.totals.connectionsOpened.Add(1)
 	s.mu.Lock()
@@ -245,6 +249,7 @@ func (s *Server) noteRunning() {
 	s.mu.Unlock()
 }
 
+// forgetRunning counts its end.
 func (s *Server) forgetRunning() {
 	s.totals.connectionsClosed.Add(1)
 	s.mu.Lock()
@@ -332,6 +337,7 @@ func (s *Server) closeListenersLocked() {
 	}
 }
 
+// snapshot is the connections of this moment: whoever goes through them must not hold the lock meanwhile.
 func (s *Server) snapshot() []*connection {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,12 +30,14 @@ type gather struct {
 	by      map[gatherKey]*queue.Settlement // only when there are many
 }
 
+// gatherKey is what has one settlement: a queue hears of each consumer and outcome by itself.
 type gatherKey struct {
 	queue    *queue.Queue
 	consumer *consumer
 	outcome  queue.Outcome
 }
 
+// add puts a delivery into its settlement. Most acks are of the consumer of the last, which needs no search.
 func (g *gather) add(u *unacked) {
 	if g.at == nil || g.last != u.consumer || u.consumer == nil || g.at.Outcome != g.outcome {
 		g.find(u)
@@ -46,6 +48,7 @@ func (g *gather) add(u *unacked) {
 // manySettlements is the number of settlements from which they are found by map.
 const manySettlements = 8
 
+// find makes the settlement of a delivery the current one: by a walk as long as there are few, which is nearly always.
 func (g *gather) find(u *unacked) {
 	g.last = u.consumer
 	key := gatherKey{u.queue, u.consumer, g.outcome}
@@ -64,6 +67,7 @@ func (g *gather) find(u *unacked) {
 	g.open(key)
 }
 
+// open begins a settlement.
 func (g *gather) open(key gatherKey) {
 	g.at = queue.NewSettlement(key.consumer.base(), key.outcome)
 	g.at.Timed(g.now)
@@ -83,6 +87,7 @@ func (g *gather) take() []addressed {
 	return list
 }
 
+// reset forgets all, and keeps the memory of the list.
 func (g *gather) reset() {
 	g.list, g.last, g.at, g.by = g.list[:0], nil, nil, nil
 }

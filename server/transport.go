@@ -35,6 +35,7 @@ func (s *Server) begin(nc net.Conn) bool {
 	return true
 }
 
+// begun ends the time in which a socket belongs to no connection, and would be closed by a stop.
 func (s *Server) begun(nc net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,6 +22,7 @@ type tlsListeners struct {
 // webProtocol is what the web servers speak: WebSockets need the first version of HTTP.
 var webProtocol = []string{"http/1.1"}
 
+// newTLSListeners reads the files of all listeners. Those of the web servers default to AMQP's, so that one certificate is enough.
 func newTLSListeners(c config.Config, log *slog.Logger) (*tlsListeners, error) {
 	l := &tlsListeners{log: log, stop: make(chan struct{})}
 	var errs []error

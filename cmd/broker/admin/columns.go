@@ -79,6 +79,7 @@ func tableOf(objects []ctl.Object, columns []column) *ctl.Table {
 	return t
 }
 
+// isNumber tells whether a value may stand in a column of numbers: what is missing may.
 func isNumber(v any) bool {
 	_, err := strconv.ParseFloat(ctl.Text(v), 64)
 	return err == nil || v == nil

@@ -53,6 +53,7 @@ func (s *session) completeFirst(names func(cmd *cobra.Command) []string) complet
 	}
 }
 
+// begunWith are the names that begin with what was typed.
 func begunWith(names []string, begun string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
 }

@@ -124,6 +124,7 @@ func (s *session) channelPrefetchCommand() *cobra.Command {
 	}
 }
 
+// setPrefetch sets the prefetch at a path, of a consumer or a channel.
 func (s *session) setPrefetch(cmd *cobra.Command, path, kind string, args []string) error {
 	n, err := prefetch(args[1])
 	if err != nil {

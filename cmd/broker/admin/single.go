@@ -40,6 +40,7 @@ func lost(err error, number, queue, where string) error {
 	return err
 }
 
+// deleteMessageCommand removes messages one by one, for those that no consumer can digest.
 func (s *session) deleteMessageCommand() *cobra.Command {
 	return s.onMessages("Remove single messages that are ready, or wait for their time",
 		"Remove single messages, by the numbers that `broker ctl peek` and `broker ctl delayed` show. Those that a client holds can't be removed.",
@@ -51,6 +52,7 @@ func (s *session) deleteMessageCommand() *cobra.Command {
 		})
 }
 
+// requeueMessageCommand takes messages back one by one.
 func (s *session) requeueMessageCommand() *cobra.Command {
 	return s.onMessages("Put back single messages that clients hold",
 		"Put back single messages that clients hold, by the numbers that `broker ctl unacked` shows. Their clients do not hear of it.",
@@ -66,6 +68,7 @@ func (s *session) requeueMessageCommand() *cobra.Command {
 var delayedColumns = []column{{"message", "message"}, {"due in", "due|until"}, {"(waiting for)", "published|since"}, {"exchange", "exchange"},
 	{"routing key", "routing_key"}, {"(properties)", "properties"}, {"payload", "payload"}}
 
+// delayedCommand looks at what waits for its time, in a queue that retries or behind an exchange that delays.
 func (s *session) delayedCommand() *cobra.Command {
 	var o peekOptions
 	exchange := false

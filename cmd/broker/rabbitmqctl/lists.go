@@ -95,6 +95,7 @@ var lists = []list{
 // hashes are how passwords are kept.
 var hashes = []string{"rabbit_password_hashing_sha512", "rabbit_password_hashing_sha256", "rabbit_password_hashing_md5"}
 
+// run lists, with the columns that are asked for. They are looked up in the API's answer under RabbitMQ's names for them.
 func (l *list) run(s *session, args []string) error {
 	columns := l.columns
 	if !l.fixed && len(args) > 0 {

@@ -34,6 +34,7 @@ var permissionVerbs = []verb{
 	}},
 }
 
+// setPermissions sets all three expressions of a user in a virtual host.
 func (s *session) setPermissions(vhost string, args []string) error {
 	return s.put(ctl.Path("permissions", vhost, args[0]), map[string]any{"configure": args[1], "write": args[2], "read": args[3]})
 }
@@ -176,6 +177,7 @@ var objectVerbs = []verb{
 	{name: "import_definitions", args: "[file]", doing: "Importing definitions", run: importDefinitions, options: []option{{"format", "json", "json alone"}, {"skip-if-unchanged", "false", "taken for compatibility"}}},
 }
 
+// deleteQueue tells how many messages went with the queue, which the API does not: they are counted just before.
 func deleteQueue(s *session, args []string) error {
 	path, between := ctl.Path("queues", s.vhost, args[0]), "?"
 	var queue ctl.Object
@@ -244,6 +246,7 @@ func closeAllConnections(s *session, _ []string) error {
 	return s.say("Closed %d connections", closed)
 }
 
+// exportDefinitions writes to a file, or to the output for "-".
 func exportDefinitions(s *session, args []string) error {
 	raw, _, err := s.client.Call(s.ctx, http.MethodGet, "/definitions", nil)
 	if err != nil {
@@ -255,6 +258,7 @@ func exportDefinitions(s *session, args []string) error {
 	return os.WriteFile(args[0], raw, 0o600) // hashes of passwords are in it
 }
 
+// importDefinitions reads from a file, or from the input.
 func importDefinitions(s *session, args []string) error {
 	name := "/dev/stdin"
 	if len(args) > 0 && args[0] != "-" {
