@@ -143,8 +143,11 @@ func (c *call) listConsumers() (reply, error) {
 	})
 	return listing[server.ConsumerStatus]{
 		items: list,
-		id:    func(s server.ConsumerStatus) identity { return identity{s.Queue.Options().VHost, s.Connection + s.Tag} },
-		show:  func(s server.ConsumerStatus) object { return c.api.consumer(&s) },
+		// Two channels of a connection may have one tag.
+		id: func(s server.ConsumerStatus) identity {
+			return identity{s.Queue.Options().VHost, s.Connection + s.Tag + "\x00" + s.ChannelName()}
+		},
+		show: func(s server.ConsumerStatus) object { return c.api.consumer(&s) },
 	}.reply(c)
 }
 

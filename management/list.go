@@ -77,7 +77,7 @@ func (l *listing[T]) pageOf(c *call) (*page, error) {
 	return pageOf(c)
 }
 
-// sort puts the items in order of their identity, which is what equal values of other fields keep. Items may be large: what is moved about are their
+// sort puts the items in order of their identity, which is what equal values of other fields keep; those of one identity stay as they came. Items may be large: what is moved about are their
 // identities, each with where its item stands.
 func (l *listing[T]) sort(reverse bool) {
 	type place struct {
@@ -88,7 +88,7 @@ func (l *listing[T]) sort(reverse bool) {
 	for i, item := range l.items {
 		places[i] = place{l.id(item), i}
 	}
-	slices.SortFunc(places, func(x, y place) int { return x.compare(y.identity) })
+	slices.SortFunc(places, func(x, y place) int { return cmp.Or(x.compare(y.identity), x.at-y.at) })
 	if reverse {
 		slices.Reverse(places)
 	}
