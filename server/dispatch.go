@@ -192,6 +192,7 @@ func (c *connection) closingMethod(ch *channel, id amqp.MethodID, arguments []by
 // dropChannel makes a channel's number free.
 func (c *connection) dropChannel(ch *channel) {
 	delete(c.channels, ch.number)
+	ch.forgetSources()
 	if c.last == ch {
 		c.last = nil
 	}

@@ -121,3 +121,6 @@ func (s *Server) CountedInflows() (n int) {
 	}
 	return n
 }
+
+// MaxInflows is maxInflows.
+const MaxInflows = maxInflows

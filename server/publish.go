@@ -54,6 +54,7 @@ type publisher struct {
 	counting  []*channel       // that have counted something in this batch
 	channel   *channel         // whose messages are being counted, nil for none,
 	source    *source          // what these are published to,
+	inflows   int              // that the channels keep together
 	run       uint64           // how often one of the two has changed, and
 	traffic   exchange.Traffic // what was not added up yet
 }

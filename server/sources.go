@@ -77,20 +77,49 @@ func (ch *channel) source(x *exchange.Exchange) *source {
 	s := ss.by.values[x]
 	if s == nil {
 		s = &source{exchange: x}
-		ss.by.add(&ch.conn.out, x, s, func(x *exchange.Exchange) bool { return !ch.conn.vhost.Has(x) })
+		ss.by.add(&ch.conn.out, x, s, ch.sourceGone)
 	}
 	ss.last = s
 	return s
 }
 
+func (ch *channel) sourceGone(x *exchange.Exchange) bool {
+	if ch.conn.vhost.Has(x) {
+		return false
+	}
+	ch.conn.publisher.inflows -= len(ch.sources.by.values[x].inflows.values)
+	return true
+}
+
+// maxInflows is how many inflows the channels of a connection keep together. A client with thousands of channels that publishes to thousands of
+// queues on each could fill the memory otherwise: what goes beyond is counted for exchange and queue, but not by channel.
+const maxInflows = 16_384
+
 // inflow returns the counter of what goes from one of the channel's sources into a queue.
 func (ch *channel) inflow(s *source, q *queue.Queue) *inflow {
 	i := s.inflows.values[q]
-	if i == nil {
-		i = &inflow{flow: ch.conn.vhost.Flow(s.exchange, q)}
-		s.inflows.add(&ch.conn.out, q, i, (*queue.Queue).Closed)
+	if i != nil {
+		return i
+	}
+	i = &inflow{flow: ch.conn.vhost.Flow(s.exchange, q)}
+	if p := &ch.conn.publisher; p.inflows < maxInflows {
+		p.inflows++
+		s.inflows.add(&ch.conn.out, q, i, func(q *queue.Queue) bool {
+			gone := q.Closed()
+			if gone {
+				p.inflows--
+			}
+			return gone
+		})
 	}
 	return i
+}
+
+// forgetSources ends what a channel that has ended counted.
+func (ch *channel) forgetSources() {
+	for _, s := range ch.sources.by.values {
+		ch.conn.publisher.inflows -= len(s.inflows.values)
+	}
 }
 
 // forgetful is a map that forgets keys of what is gone, so that whoever has it can outlive very many of them.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"leveret/amqp"
+	"leveret/server"
 )
 
 // perExchange writes down what the channels published: channel, exchange, messages, those that want confirms, returned, dropped, and what
@@ -120,5 +121,44 @@ func TestPublisherOutlivesQueues(t *testing.T) {
 	}
 	if n := r.CountedInflows(); n > 65 {
 		t.Errorf("the channel keeps %d queues that are gone", n)
+	}
+}
+
+// TestInflowsAreBounded: many channels that publish to many queues each do not keep a counter for each pair; what is counted for exchange and queue
+// is whole. A channel that ends makes room for others.
+func TestInflowsAreBounded(t *testing.T) {
+	r := start(t, testOptions())
+	c := r.open()
+	const channels, queues = 8, server.MaxInflows/8 + 20
+	for i := range queues {
+		c.declare(fmt.Sprint("q", i))
+	}
+	for ch := uint16(2); ch <= channels; ch++ {
+		c.call(ch, &amqp.ChannelOpen{}, amqp.MethodChannelOpenOk)
+	}
+	publish := func(channels ...uint16) {
+		for _, ch := range channels {
+			for i := range queues {
+				c.publishAll(ch, "", fmt.Sprint("q", i), false, 1)
+			}
+			c.mustFlush()
+			c.call(ch, &amqp.BasicQos{}, amqp.MethodBasicQosOk) // all before it is counted then
+		}
+	}
+	for ch := uint16(1); ch <= channels; ch++ {
+		publish(ch)
+	}
+	if n := r.CountedInflows(); n != server.MaxInflows {
+		t.Errorf("%d inflows are kept, want %d", n, server.MaxInflows)
+	}
+	c.call(1, &amqp.ChannelClose{}, amqp.MethodChannelCloseOk)
+	publish(channels)
+	if n := r.CountedInflows(); n <= server.MaxInflows-queues || n > server.MaxInflows {
+		t.Errorf("%d inflows are kept after a channel's end", n)
+	}
+	for _, f := range strings.Split(flows(r), "; ") {
+		if !strings.HasSuffix(f, fmt.Sprint(" ", channels+1)) {
+			t.Fatalf("not all is counted: %s", f)
+		}
 	}
 }
