@@ -32,68 +32,77 @@ func TestLargestBody(t *testing.T) {
 	}
 }
 
+// long is a name that is an octet too long, and toDefault the call that publishes to the default exchange.
+var long = strings.Repeat("l", maxName+1)
+
+const (
+	maxName   = 255
+	toDefault = "POST /api/exchanges/%2F/amq.default/publish"
+)
+
+// wrongFields are calls with something wrong in their bodies, and the reason that they get; empty: any reason.
+var wrongFields = []struct{ call, body, want string }{
+	{"PUT /api/queues/%2F/n", `{"durable":"yes"}`, `["not_boolean","yes"]`},
+	{"PUT /api/queues/%2F/n", `{"auto_delete":1}`, `["not_boolean",1]`},
+	{"PUT /api/queues/%2F/n", `{"node":"rabbit@other"}`, `"Node rabbit@other is not a cluster member"`},
+	{"PUT /api/queues/%2F/n", `{"arguments":{"x-max-length":null}}`, `"null_not_allowed"`},
+	{"PUT /api/queues/%2F/n", `{"arguments":"none"}`, `"arguments must be an object"`},
+	{"PUT /api/queues/%2F/" + long, `{}`, `"queue should be less than 255 bytes, actually was 256\n"`},
+	{"PUT /api/exchanges/%2F/n", `{"internal":[]}`, `["not_boolean",[]]`},
+	{"PUT /api/exchanges/%2F/" + long, `{}`, `"exchange should be less than 255 bytes, actually was 256\n"`},
+	{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"routing_key":7}`, `["not_string",7]`},
+	{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"routing_key":"` + long + `"}`, `"routing_key should be less than 255 bytes, actually was 256\n"`},
+	{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"arguments":[1]}`, `"arguments must be an object"`},
+	{"PUT /api/users/n", `{"password":"p"}`, ``},
+	{"PUT /api/users/n", `{"password":7,"tags":""}`, `["not_string",7]`},
+	{"PUT /api/users/n", `{"password":"p","tags":[1]}`, `["not_string",1]`},
+	{"PUT /api/users/n", `{"password":"p","tags":{}}`, `"tags must be a list or a text with commas"`},
+	{"PUT /api/users/n", `{"password_hash":"!!!","tags":""}`, ``},
+	{"PUT /api/vhosts/n", `{"tracing":"maybe"}`, `["not_boolean","maybe"]`},
+	{"PUT /api/vhosts/n", `{"description":[]}`, `["not_string",[]]`},
+	{"PUT /api/vhosts/n", `{"protected_from_deletion":0}`, `["not_boolean",0]`},
+	{"PUT /api/permissions/%2F/guest", `{"configure":"","write":""}`, `"[{key_missing,read}]"`},
+	{"PUT /api/permissions/%2F/guest", `{}`, `"[{key_missing,configure},{key_missing,write},{key_missing,read}]"`},
+	{"PUT /api/permissions/%2F/guest", `{"configure":"","write":"","read":5}`, `["not_string",5]`},
+	{"PUT /api/permissions/%2F/nobody", `{"configure":"","write":"","read":""}`, `"vhost_or_user_not_found"`},
+	{"PUT /api/topic-permissions/%2F/guest", `{"exchange":"none","write":"","read":""}`, `["no_such_exchange","none"]`},
+	{"PUT /api/policies/%2F/n", `{"pattern":"a"}`, `"[{key_missing,definition}]"`},
+	{"PUT /api/policies/%2F/n", `{"pattern":"a","definition":{"max-length":1,"max-length":2}}`, `"Validation failed\n\n[\"max-length\"] duplicate keys not allowed\n"`},
+	{"PUT /api/policies/%2F/n", `{"pattern":"(","definition":{"max-length":1}}`, ``},
+	{"PUT /api/policies/%2F/n", `{"pattern":"a","definition":{"no-such-key":1}}`, ``},
+	{"PUT /api/parameters/c/%2F/n", `{}`, `"[{key_missing,value}]"`},
+	{"PUT /api/parameters/policy/%2F/n", `{"value":{}}`, `"policies may not be set using this method"`},
+	{"PUT /api/parameters/vhost-limits/%2F/limits", `{"value":{"max-queues":"many"}}`, `"Validation failed\n\nmax-queues should be a number, actually was <<\"many\">>\n"`},
+	{"PUT /api/parameters/vhost-limits/%2F/limits", `{"value":5}`, `"Validation failed\n\nlimits must be an object\n"`},
+	{"PUT /api/vhost-limits/%2F/max-queues", `{}`, `"[{key_missing,value}]"`},
+	{"PUT /api/user-limits/guest/max-hats", `{"value":1}`, `"Unrecognised terms [{<<\"max-hats\">>,1}] in user-limits"`},
+	{"PUT /api/cluster-name", `{}`, `"[{key_missing,name}]"`},
+	{toDefault, `{}`, `"[{key_missing,routing_key},\n {key_missing,properties},\n {key_missing,payload},\n {key_missing,payload_encoding}]"`},
+	{toDefault, `{"routing_key":"q","properties":[],"payload":"","payload_encoding":"string"}`, ``},
+	{toDefault, `{"routing_key":"q","properties":{},"payload":7,"payload_encoding":"string"}`, `"payload_not_string"`},
+	{toDefault, `{"routing_key":"q","properties":{},"payload":"*","payload_encoding":"base64"}`, `["not_base64","*"]`},
+	{toDefault, `{"routing_key":"q","properties":{},"payload":"","payload_encoding":"hex"}`, `["unsupported_encoding","hex"]`},
+	{toDefault, `{"routing_key":"` + long + `","properties":{},"payload":"","payload_encoding":"string"}`, `"routing_key should be less than 255 bytes, actually was 256\n"`},
+	{toDefault, `{"routing_key":"q","properties":{"type":"` + long + `"},"payload":"","payload_encoding":"string"}`, `"type should be less than 255 bytes, actually was 256\n"`},
+	{toDefault, `{"routing_key":"q","properties":{"app_id":5},"payload":"","payload_encoding":"string"}`, `["not_string","app_id"]`},
+	{toDefault, `{"routing_key":"q","properties":{"priority":"high"},"payload":"","payload_encoding":"string"}`, `["not_int","priority"]`},
+	{"POST /api/queues/%2F/q/get", `{"count":1,"encoding":"auto"}`, `"[{key_missing,ackmode}]"`},
+	{"POST /api/queues/%2F/q/get", `{"count":"x","ackmode":"ack_requeue_true","encoding":"auto"}`, `["not_integer","x"]`},
+	{"POST /api/queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_true","encoding":"hex"}`, `"Unsupported encoding. Please use auto or base64."`},
+	{"POST /api/queues/%2F/q/actions", `{"action":"sync"}`, `["unknown","sync"]`},
+	{"PUT /api/leveret/log-level", `{"level":5}`, `["not_string",5]`},
+	{"PUT /api/leveret/app", `{"running":"no"}`, `["not_boolean","no"]`},
+	{"PUT /api/leveret/memory-watermark", `{"absolute":0}`, `["not_integer",0]`},
+	{"PUT /api/leveret/memory-watermark", `{"relative":-1}`, `["not_number",-1]`},
+	{"PUT /api/leveret/disk-free-limit", `{"bytes":-1}`, `["not_integer",-1]`},
+}
+
 // What is wrong with a field is told, with status 400 and the value where RabbitMQ shows it, and nothing is changed by it.
 func TestWrongFields(t *testing.T) {
 	r := start(t)
 	r.must(http.StatusCreated, http.MethodPut, "/api/queues/%2F/q", `{"durable":true}`)
 	before := r.get("/api/definitions").text
-	long := strings.Repeat("l", 256)
-	const publish = "POST /api/exchanges/%2F/amq.default/publish"
-	for _, tt := range []struct{ call, body, want string }{
-		{"PUT /api/queues/%2F/n", `{"durable":"yes"}`, `["not_boolean","yes"]`},
-		{"PUT /api/queues/%2F/n", `{"auto_delete":1}`, `["not_boolean",1]`},
-		{"PUT /api/queues/%2F/n", `{"node":"rabbit@other"}`, `"Node rabbit@other is not a cluster member"`},
-		{"PUT /api/queues/%2F/n", `{"arguments":{"x-max-length":null}}`, `"null_not_allowed"`},
-		{"PUT /api/queues/%2F/n", `{"arguments":"none"}`, `"arguments must be an object"`},
-		{"PUT /api/queues/%2F/" + long, `{}`, `"queue should be less than 255 bytes, actually was 256\n"`},
-		{"PUT /api/exchanges/%2F/n", `{"internal":[]}`, `["not_boolean",[]]`},
-		{"PUT /api/exchanges/%2F/" + long, `{}`, `"exchange should be less than 255 bytes, actually was 256\n"`},
-		{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"routing_key":7}`, `["not_string",7]`},
-		{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"routing_key":"` + long + `"}`, `"routing_key should be less than 255 bytes, actually was 256\n"`},
-		{"POST /api/bindings/%2F/e/amq.topic/q/q", `{"arguments":[1]}`, `"arguments must be an object"`},
-		{"PUT /api/users/n", `{"password":"p"}`, ``},
-		{"PUT /api/users/n", `{"password":7,"tags":""}`, `["not_string",7]`},
-		{"PUT /api/users/n", `{"password":"p","tags":[1]}`, `["not_string",1]`},
-		{"PUT /api/users/n", `{"password":"p","tags":{}}`, `"tags must be a list or a text with commas"`},
-		{"PUT /api/users/n", `{"password_hash":"!!!","tags":""}`, ``},
-		{"PUT /api/vhosts/n", `{"tracing":"maybe"}`, `["not_boolean","maybe"]`},
-		{"PUT /api/vhosts/n", `{"description":[]}`, `["not_string",[]]`},
-		{"PUT /api/vhosts/n", `{"protected_from_deletion":0}`, `["not_boolean",0]`},
-		{"PUT /api/permissions/%2F/guest", `{"configure":"","write":""}`, `"[{key_missing,read}]"`},
-		{"PUT /api/permissions/%2F/guest", `{}`, `"[{key_missing,configure},{key_missing,write},{key_missing,read}]"`},
-		{"PUT /api/permissions/%2F/guest", `{"configure":"","write":"","read":5}`, `["not_string",5]`},
-		{"PUT /api/permissions/%2F/nobody", `{"configure":"","write":"","read":""}`, `"vhost_or_user_not_found"`},
-		{"PUT /api/topic-permissions/%2F/guest", `{"exchange":"none","write":"","read":""}`, `["no_such_exchange","none"]`},
-		{"PUT /api/policies/%2F/n", `{"pattern":"a"}`, `"[{key_missing,definition}]"`},
-		{"PUT /api/policies/%2F/n", `{"pattern":"a","definition":{"max-length":1,"max-length":2}}`, `"Validation failed\n\n[\"max-length\"] duplicate keys not allowed\n"`},
-		{"PUT /api/policies/%2F/n", `{"pattern":"(","definition":{"max-length":1}}`, ``},
-		{"PUT /api/policies/%2F/n", `{"pattern":"a","definition":{"no-such-key":1}}`, ``},
-		{"PUT /api/parameters/c/%2F/n", `{}`, `"[{key_missing,value}]"`},
-		{"PUT /api/parameters/policy/%2F/n", `{"value":{}}`, `"policies may not be set using this method"`},
-		{"PUT /api/parameters/vhost-limits/%2F/limits", `{"value":{"max-queues":"many"}}`, `"Validation failed\n\nmax-queues should be a number, actually was <<\"many\">>\n"`},
-		{"PUT /api/parameters/vhost-limits/%2F/limits", `{"value":5}`, `"Validation failed\n\nlimits must be an object\n"`},
-		{"PUT /api/vhost-limits/%2F/max-queues", `{}`, `"[{key_missing,value}]"`},
-		{"PUT /api/user-limits/guest/max-hats", `{"value":1}`, `"Unrecognised terms [{<<\"max-hats\">>,1}] in user-limits"`},
-		{"PUT /api/cluster-name", `{}`, `"[{key_missing,name}]"`},
-		{publish, `{}`, `"[{key_missing,routing_key},\n {key_missing,properties},\n {key_missing,payload},\n {key_missing,payload_encoding}]"`},
-		{publish, `{"routing_key":"q","properties":[],"payload":"","payload_encoding":"string"}`, ``},
-		{publish, `{"routing_key":"q","properties":{},"payload":7,"payload_encoding":"string"}`, `"payload_not_string"`},
-		{publish, `{"routing_key":"q","properties":{},"payload":"*","payload_encoding":"base64"}`, `["not_base64","*"]`},
-		{publish, `{"routing_key":"q","properties":{},"payload":"","payload_encoding":"hex"}`, `["unsupported_encoding","hex"]`},
-		{publish, `{"routing_key":"` + long + `","properties":{},"payload":"","payload_encoding":"string"}`, `"routing_key should be less than 255 bytes, actually was 256\n"`},
-		{publish, `{"routing_key":"q","properties":{"type":"` + long + `"},"payload":"","payload_encoding":"string"}`, `"type should be less than 255 bytes, actually was 256\n"`},
-		{publish, `{"routing_key":"q","properties":{"app_id":5},"payload":"","payload_encoding":"string"}`, `["not_string","app_id"]`},
-		{publish, `{"routing_key":"q","properties":{"priority":"high"},"payload":"","payload_encoding":"string"}`, `["not_int","priority"]`},
-		{"POST /api/queues/%2F/q/get", `{"count":1,"encoding":"auto"}`, `"[{key_missing,ackmode}]"`},
-		{"POST /api/queues/%2F/q/get", `{"count":"x","ackmode":"ack_requeue_true","encoding":"auto"}`, `["not_integer","x"]`},
-		{"POST /api/queues/%2F/q/get", `{"count":1,"ackmode":"ack_requeue_true","encoding":"hex"}`, `"Unsupported encoding. Please use auto or base64."`},
-		{"POST /api/queues/%2F/q/actions", `{"action":"sync"}`, `["unknown","sync"]`},
-		{"PUT /api/leveret/log-level", `{"level":5}`, `["not_string",5]`},
-		{"PUT /api/leveret/app", `{"running":"no"}`, `["not_boolean","no"]`},
-		{"PUT /api/leveret/memory-watermark", `{"absolute":0}`, `["not_integer",0]`},
-		{"PUT /api/leveret/memory-watermark", `{"relative":-1}`, `["not_number",-1]`},
-		{"PUT /api/leveret/disk-free-limit", `{"bytes":-1}`, `["not_integer",-1]`},
-	} {
+	for _, tt := range wrongFields {
 		method, path, _ := strings.Cut(tt.call, " ")
 		a := r.send(method, path, tt.body)
 		var e struct{ Reason json.RawMessage }
