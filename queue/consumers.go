@@ -119,15 +119,6 @@ func (cs *consumers) next() *Consumer {
 	return nil
 }
 
-// turn is how many messages in a row go to a consumer that is next: one where others of its class have room too, else as many as it has
-// room for.
-func (cs *consumers) turn(c *Consumer) int {
-	if c.next != c {
-		return 1
-	}
-	return c.room()
-}
-
 // served moves a consumer that was just served to the tail of its class, or out if that was its last room.
 func (cs *consumers) served(c *Consumer) {
 	if !c.hasRoom() {

@@ -115,7 +115,7 @@ func (q *Queue) pass(b *Batch) int {
 	var held Outbox
 	first, passed := b.messages[0].message.Published(), 0 // once it has gone, what it stood in may hold something else
 	for passed < len(b.messages) && q.budget > 0 {
-		c, run := q.taker(b, passed)
+		c := q.taker(b, passed)
 		if c == nil {
 			break
 		}
@@ -126,7 +126,11 @@ func (q *Queue) pass(b *Batch) int {
 			held = c.Outbox
 			q.lock(held)
 		}
-		passed += q.passTo(c, b, passed, min(run, q.budget, len(b.messages)-passed))
+		run := 1
+		if c.next == c && q.groups == nil { // nobody else of its class has room: what follows is its too
+			run = min(c.room(), q.budget, len(b.messages)-passed)
+		}
+		passed += q.passTo(c, b, passed, run)
 	}
 	if held != nil {
 		held.Unlock()
@@ -140,15 +144,12 @@ func (q *Queue) pass(b *Batch) int {
 	return passed
 }
 
-// taker is the consumer that a message which just came in goes to, nil if it has to wait, and how many of those behind it may go there too.
-func (q *Queue) taker(b *Batch, i int) (c *Consumer, run int) {
+// taker is the consumer that a message which just came in goes to, nil if it has to wait.
+func (q *Queue) taker(b *Batch, i int) *Consumer {
 	if q.groups != nil {
-		return q.groups.passTo(q, b.tag(i)), 1
+		return q.groups.passTo(q, b.tag(i))
 	}
-	if c = q.consumers.next(); c == nil {
-		return nil, 0
-	}
-	return c, q.consumers.turn(c)
+	return q.consumers.next()
 }
 
 // passTo delivers a run of messages, from one on, to a consumer, and returns how many that took. What is the same for all of them is done
@@ -167,7 +168,8 @@ func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
 			q.releases.add(m.chunk)
 		} else {
 			q.mark(m.message)
-			q.window.Put(n, entry{message: m.message, chunk: m.chunk, tag: b.tag(i)}, false)
+			e := q.window.Place(n, false)
+			e.message, e.chunk, e.tag = m.message, m.chunk, b.tag(i)
 			held += len(m.message)
 		}
 		if q.groups != nil && !c.NoAck {

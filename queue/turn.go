@@ -17,10 +17,10 @@ var turns = sync.Pool{New: func() any { return new(taken) }}
 
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
-	state := runnerState{
-		busy: q.unfinished || q.canDeliver(), delivered: q.delivered, readyBytes: q.flowing(), crowded: q.crowded(),
-		ready: q.ready(), bodies: q.bodies(),
-	}
+	var state runnerState
+	state.busy, state.delivered = q.unfinished || q.canDeliver(), q.delivered
+	state.readyBytes, state.crowded = q.flowing(), q.crowded()
+	state.ready, state.bodies = q.ready(), q.bodies()
 	q.delivered, q.unfinished = false, false
 	t := q.mailbox.take(&state)
 	if t == nil {

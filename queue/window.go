@@ -56,7 +56,11 @@ func (w *Window[T]) Len() int { return w.count }
 func (w *Window[T]) Marked() int { return w.marked }
 
 // Put adds a value under a number that is not in the window, marked or not.
-func (w *Window[T]) Put(n uint64, v T, marked bool) {
+func (w *Window[T]) Put(n uint64, v T, marked bool) { *w.Place(n, marked) = v }
+
+// Place is Put of a zero value, which the caller fills in where it stands: on the way of every message, a value that is put together elsewhere and
+// copied at once makes the processor wait for its parts.
+func (w *Window[T]) Place(n uint64, marked bool) *T {
 	p := w.pageFor(n)
 	k, bit := &p.chunks[n/chunkEntries%pageChunks], uint64(1)<<(n%chunkEntries)
 	if k.live == 0 {
@@ -65,13 +69,13 @@ func (w *Window[T]) Put(n uint64, v T, marked bool) {
 	if i := int(n % chunkEntries); i >= len(k.entries) {
 		k.entries = w.grow(k.entries, i)
 	}
-	k.entries[n%chunkEntries] = v
 	k.live |= bit
 	p.count++
 	w.count++
 	if marked {
 		w.mark(p, k, bit, n)
 	}
+	return &k.entries[n%chunkEntries]
 }
 
 // At returns the value under n, nil if there is none. It may be changed in place until it is removed.

@@ -57,7 +57,8 @@ func (c *consumer) Deliver(seq uint64, m amqp.Message, redelivered bool) bool {
 	}
 	ch.deliveryTag++
 	if !c.NoAck {
-		ch.unacked.Put(ch.deliveryTag, unacked{queue: c.Queue(), consumer: c, seq: seq, at: o.now}, false)
+		u := ch.unacked.Place(ch.deliveryTag, false)
+		u.queue, u.consumer, u.seq, u.at = c.Queue(), c, seq, o.now
 	}
 	c.counted.deliver(c.NoAck, redelivered)
 	o.deliver(c, ch.deliveryTag, m, redelivered)
