@@ -156,7 +156,7 @@ func TestInflowsAreBounded(t *testing.T) {
 	if n := r.CountedInflows(); n <= server.MaxInflows-queues || n > server.MaxInflows {
 		t.Errorf("%d inflows are kept after a channel's end", n)
 	}
-	for _, f := range strings.Split(flows(r), "; ") {
+	for f := range strings.SplitSeq(flows(r), "; ") {
 		if !strings.HasSuffix(f, fmt.Sprint(" ", channels+1)) {
 			t.Fatalf("not all is counted: %s", f)
 		}

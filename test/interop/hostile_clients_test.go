@@ -67,10 +67,10 @@ func runHostile(args []string) {
 func (h hostileClient) number() int { return max(10, h.clients/hostileScale()) }
 
 // attack runs hostile clients until the returned function is called, or the test ends. They are a process of their own which gets the processors
-// that others leave: elsewhere attackers bring their own.
+// that others leave, also where the test runs with the priority of real-time processes: elsewhere attackers bring their own.
 func attack(t *testing.T, b *broker, h hostileClient) (end func()) {
 	t.Helper()
-	cmd := exec.Command("nice", "-n", "19", os.Args[0], b.addr, h.name, strconv.Itoa(h.number()))
+	cmd := exec.Command("chrt", "-o", "0", "nice", "-n", "19", os.Args[0], b.addr, h.name, strconv.Itoa(h.number()))
 	cmd.Env, cmd.Stderr = append(os.Environ(), programVariable+"="+hostileProgram), os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err == nil {
