@@ -215,6 +215,12 @@ func (r *rig) get(queue string) (d amqp091.Delivery) {
 	return d
 }
 
+// acked waits until everything that was delivered is acked: a shovel that ends before brings what it has moved once more.
+func (r *rig) acked() {
+	r.t.Helper()
+	r.eventually("the ack", func() bool { return r.Stats().Contents.Unacked == 0 })
+}
+
 // count is how many messages are ready in a queue.
 func (r *rig) count(queue string) int {
 	r.t.Helper()

@@ -106,11 +106,13 @@ func TestFollowsParameters(t *testing.T) {
 	r.eventually("the shovel", func() bool { return r.state("s") == shovel.Running })
 	r.send("from", "a")
 	r.get("one")
+	r.acked()
 	r.put("s", map[string]any{"src-queue": "from", "dest-queue": "two"})
 	r.eventually("the change", func() bool { s := r.status("s"); return s.State == shovel.Running && s.TargetQueue == "two" })
 	r.send("from", "b")
 	r.get("two")
 	r.eventually("the count", func() bool { return r.status("s").Forwarded == 1 })
+	r.acked()
 	if !r.shovels.Restart("/", "s") || r.shovels.Restart("/", "other") {
 		t.Error("restarts the wrong one")
 	}
