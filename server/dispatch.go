@@ -138,7 +138,7 @@ func (ch *channel) call(m amqp.Method) (amqp.Method, error) {
 func (ch *channel) callBasic(m amqp.Method) (amqp.Method, error) {
 	switch m := m.(type) {
 	case *amqp.BasicQos:
-		return &amqp.BasicQosOk{}, ch.basicQos(m)
+		return nil, ch.basicQos(m)
 	case *amqp.BasicConsume:
 		return nil, ch.basicConsume(m)
 	case *amqp.BasicCancel:

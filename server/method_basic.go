@@ -47,7 +47,7 @@ func unprocessed(requeue bool, back queue.Outcome) queue.Outcome {
 	return queue.Reject
 }
 
-// basicQos sets the prefetch of later consumers, or with global that of the whole channel, at once.
+// basicQos sets the prefetch of later consumers, or with global that of the whole channel, at once. qos-ok goes out before what there is room for now.
 //
 // [basic.qos global]: in RabbitMQ's meaning: false is for each consumer, true for the channel; both may hold.
 func (ch *channel) basicQos(m *amqp.BasicQos) error {
@@ -55,14 +55,15 @@ func (ch *channel) basicQos(m *amqp.BasicQos) error {
 		return amqp.PrefetchSizeNotImplemented(m.PrefetchSize)
 	}
 	o := &ch.conn.out
+	var wake []*consumer
 	o.mu.Lock()
-	if !m.Global {
+	if m.Global {
+		ch.shared = int(m.PrefetchCount)
+		wake = ch.roomLocked()
+	} else {
 		ch.prefetch = int(m.PrefetchCount)
-		o.mu.Unlock()
-		return nil
 	}
-	ch.shared = int(m.PrefetchCount)
-	wake := ch.roomLocked()
+	o.replyLocked(ch.number, &amqp.BasicQosOk{})
 	o.mu.Unlock()
 	resume(wake)
 	return nil
