@@ -12,9 +12,8 @@ func TestQosOkComesFirst(t *testing.T) {
 	c := r.open()
 	c.declare("q")
 	const messages = 100
-	for range messages {
-		publish(c, "q", nil, false)
-	}
+	c.publishAll(1, "", "q", false, messages)
+	c.mustFlush()
 	for n := range messages {
 		c.call(1, &amqp.BasicQos{PrefetchCount: uint16(n + 1), Global: true}, amqp.MethodBasicQosOk)
 		if n == 0 {
