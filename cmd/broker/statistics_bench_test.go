@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -126,27 +123,8 @@ func threadTime(b *testing.B) time.Duration {
 // scrape asks for everything once.
 func scrape(b *testing.B, n *node) {
 	for path := range strings.FieldsSeq("/metrics /metrics/per-object /api/queues /api/overview") {
-		if err := scrapeOnce(b.Context(), "http://"+n.addresses().HTTP[0]+path); err != nil {
+		if err := fetch(b.Context(), "http://guest:guest@"+n.addresses().HTTP[0]+path); err != nil {
 			b.Error(err)
 		}
 	}
-}
-
-func scrapeOnce(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	request.SetBasicAuth("guest", "guest")
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", url, answer.Status)
-	}
-	_, err = io.Copy(io.Discard, answer.Body)
-	return err
 }

@@ -42,15 +42,7 @@ func TestParse(t *testing.T) {
 		{tags, "a,b", `"a,b"`}, {tags, "", `""`},
 	} {
 		parsed, err := (&field{name: "f", kind: tt.kind}).parse(tt.given)
-		got := usageText(t, err)
-		if err == nil {
-			encoded, err := json.Marshal(parsed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = string(encoded)
-		}
-		if got != tt.want {
+		if got := jsonOr(t, parsed, err); got != tt.want {
 			t.Errorf("kind %d, %q: %s, want %s", tt.kind, tt.given, got, tt.want)
 		}
 	}
@@ -84,15 +76,7 @@ func TestBody(t *testing.T) {
 	} {
 		v, _ := given(t, n.fields, tt.args...)
 		body, err := n.body(v)
-		got := usageText(t, err)
-		if err == nil {
-			encoded, err := json.Marshal(body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = string(encoded)
-		}
-		if got != tt.want {
+		if got := jsonOr(t, body, err); got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.args, got, tt.want)
 		}
 	}
@@ -255,6 +239,8 @@ func TestIntoItself(t *testing.T) {
 		refused bool
 	}{
 		{[]string{"--source-queue", "a"}, true}, {[]string{"--source-queue", "a", "--destination-queue", "b"}, false},
+		{[]string{"--source-queue", "a", "--destination-queue", "a"}, true},
+		{[]string{"--source-queue", "a", "--destination-queue", "a", "--destination-uri", "amqp://other"}, false},
 		{[]string{"--source-queue", "a", "--destination-exchange", "x"}, false}, {[]string{"--source-queue", "a", "--destination-uri", "amqp://other"}, false},
 		{[]string{"--source-uri", "amqp://one", "--destination-uri", "amqp://one"}, true},
 	} {
@@ -263,4 +249,17 @@ func TestIntoItself(t *testing.T) {
 			t.Errorf("%q: %q", tt.args, got)
 		}
 	}
+}
+
+// jsonOr is a value as JSON, or the text of the error that there is in place of it.
+func jsonOr(t *testing.T, value any, err error) string {
+	t.Helper()
+	if err != nil {
+		return usageText(t, err)
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
 }

@@ -38,10 +38,17 @@ var shovelNoun = noun{
 	},
 }
 
-// intoItself refuses a shovel without a destination on the broker that it takes from: its messages would come back to where they were taken, for ever.
+// intoItself refuses a shovel whose messages would come back to where they were taken, for ever: on the broker that it takes from, without a
+// destination or with the same queue.
 func intoItself(v values) string {
-	if *v["destination-queue"] == "" && *v["destination-exchange"] == "" && *v["source-uri"] == *v["destination-uri"] {
+	queue := *v["destination-queue"]
+	switch {
+	case *v["destination-exchange"] != "" || *v["source-uri"] != *v["destination-uri"]:
+		return ""
+	case queue == "":
 		return "--destination-queue or --destination-exchange is required, as the shovel would feed itself without one"
+	case queue == *v["source-queue"]:
+		return "--destination-queue is the source queue, so the shovel would feed itself"
 	}
 	return ""
 }
