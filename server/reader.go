@@ -144,6 +144,10 @@ func (in *input) makeRoom() {
 		in.to = copy(in.buf, in.buf[in.from:in.to])
 		in.from = 0
 	}
+	if in.to == 0 && len(in.buf) <= frugalBuffer && !in.frugal() {
+		in.free() // what it had to do with in an alarm is too little for one that always has input
+		return
+	}
 	if in.to < len(in.buf) || in.to < readBuffer {
 		return
 	}
