@@ -1,5 +1,7 @@
 package queue
 
+import "slices"
+
 // group is what the queue knows of the messages of one key: who holds some of them, and which of the ready ones it has looked at.
 type group struct {
 	tag    uint32
@@ -133,4 +135,10 @@ func (s *numbers) remove(n uint64) bool {
 		}
 	}
 	return false
+}
+
+// filter keeps those numbers that the function wants, and returns how many these are.
+func (s *numbers) filter(keep func(n uint64) bool) int {
+	s.list, s.from = slices.DeleteFunc(s.list[s.from:], func(n uint64) bool { return !keep(n) }), 0
+	return len(s.list)
 }
