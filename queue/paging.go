@@ -79,6 +79,15 @@ func (q *Queue) first() (n uint64, e *entry, ok bool) {
 	return n, e, ok
 }
 
+// oldest is the number of the ready message that came first, wherever it is.
+func (q *Queue) oldest() (n uint64, ok bool) {
+	n, _, ok = q.window.NextMarked()
+	if q.away.Len() > 0 && (!ok || q.away.First() < n) {
+		return q.away.First(), true
+	}
+	return n, ok
+}
+
 // add puts a ready message in its place behind all others, in memory.
 func (q *Queue) add(n uint64, e entry) {
 	size := e.size()
