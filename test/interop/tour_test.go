@@ -11,11 +11,12 @@ func TestTour(t *testing.T) {
 	for client, program := range map[string]string{java: "Tour", bunny: "tour", php: "tour"} {
 		t.Run(client, func(t *testing.T) {
 			t.Parallel()
-			ownBroker(t).program(t, client, program).finish(
+			queue := "tour-" + client
+			ownBroker(t).program(t, client, program, queue).finish(
 				"returned 312 NO_ROUTE",
 				"confirmed 1000",
 				"consumed 1000 in order, with {flag=true, list=[1, 2, 3], none=null, number=1099511627776, real=1.5, table={k=7}, text=é, when=1700000000}",
-				"406 PRECONDITION_FAILED - inequivalent arg 'durable' for queue 'tour' in vhost '/': received 'false' but current is 'true'",
+				"406 PRECONDITION_FAILED - inequivalent arg 'durable' for queue '"+queue+"' in vhost '/': received 'false' but current is 'true'",
 				"committed 1",
 				"called cba",
 			)

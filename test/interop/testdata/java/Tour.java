@@ -6,6 +6,7 @@ import java.util.concurrent.*;
 /** What a service does in a day: confirms, returns, consuming in order, headers of every type, a refusal, a transaction, an RPC. */
 public class Tour {
   static final int COUNT = 1000;
+  static String queue;
 
   static void say(Object line) {
     System.out.println(line);
@@ -38,21 +39,22 @@ public class Tour {
   public static void main(String[] args) throws Exception {
     ConnectionFactory factory = new ConnectionFactory();
     factory.setUri(args[0]);
+    queue = args[1];
     try (Connection connection = factory.newConnection("tour")) {
       Channel channel = connection.createChannel();
-      channel.queueDeclare("tour", true, false, false, Map.of("x-max-length", 100_000, "x-dead-letter-exchange", "amq.fanout"));
+      channel.queueDeclare(queue, true, false, false, Map.of("x-max-length", 100_000, "x-dead-letter-exchange", "amq.fanout"));
       channel.addReturnListener((code, reason, exchange, key, properties, body) -> say("returned " + code + " " + reason));
       channel.confirmSelect();
       AMQP.BasicProperties properties = new AMQP.BasicProperties.Builder().deliveryMode(2).headers(headers()).build();
-      for (int i = 0; i < COUNT; i++) channel.basicPublish("", "tour", properties, Integer.toString(i).getBytes());
+      for (int i = 0; i < COUNT; i++) channel.basicPublish("", queue, properties, Integer.toString(i).getBytes());
       channel.basicPublish("", "nobody", true, null, new byte[0]);
       channel.waitForConfirmsOrDie();
-      say("confirmed " + channel.messageCount("tour"));
+      say("confirmed " + channel.messageCount(queue));
       consume(connection);
       refused(connection);
       commit(connection);
       call(connection);
-      channel.queueDelete("tour");
+      channel.queueDelete(queue);
     }
   }
 
@@ -60,7 +62,7 @@ public class Tour {
     Channel channel = connection.createChannel();
     channel.basicQos(100);
     CompletableFuture<String> end = new CompletableFuture<>();
-    channel.basicConsume("tour", false, new DefaultConsumer(channel) {
+    channel.basicConsume(queue, false, new DefaultConsumer(channel) {
       int next;
 
       @Override
@@ -76,7 +78,7 @@ public class Tour {
 
   static void refused(Connection connection) throws Exception {
     try {
-      connection.createChannel().queueDeclare("tour", false, false, false, null);
+      connection.createChannel().queueDeclare(queue, false, false, false, null);
     } catch (IOException refusal) {
       ShutdownSignalException cause = (ShutdownSignalException) refusal.getCause();
       AMQP.Channel.Close close = (AMQP.Channel.Close) cause.getReason();
@@ -87,25 +89,25 @@ public class Tour {
   static void commit(Connection connection) throws Exception {
     Channel channel = connection.createChannel();
     channel.txSelect();
-    channel.basicPublish("", "tour", null, new byte[0]);
+    channel.basicPublish("", queue, null, new byte[0]);
     channel.txRollback();
-    channel.basicPublish("", "tour", null, new byte[0]);
+    channel.basicPublish("", queue, null, new byte[0]);
     channel.txCommit();
-    say("committed " + channel.queuePurge("tour").getMessageCount());
+    say("committed " + channel.queuePurge(queue).getMessageCount());
     channel.close();
   }
 
   static void call(Connection connection) throws Exception {
     Channel server = connection.createChannel();
-    String queue = server.queueDeclare().getQueue();
-    server.basicConsume(queue, true, new DefaultConsumer(server) {
+    String requests = server.queueDeclare().getQueue();
+    server.basicConsume(requests, true, new DefaultConsumer(server) {
       @Override
       public void handleDelivery(String tag, Envelope envelope, AMQP.BasicProperties properties, byte[] body) throws IOException {
         AMQP.BasicProperties reply = new AMQP.BasicProperties.Builder().correlationId(properties.getCorrelationId()).build();
         server.basicPublish("", properties.getReplyTo(), reply, new StringBuilder(new String(body)).reverse().toString().getBytes());
       }
     });
-    RpcClient client = new RpcClient(connection.createChannel(), "", queue);
+    RpcClient client = new RpcClient(connection.createChannel(), "", requests);
     say("called " + client.stringCall("abc"));
   }
 }
