@@ -32,13 +32,24 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 	}
 }
 
-// next is the group that is served next, nil if none can be, and the consumer that gets its message. Of the groups that nobody holds, and of those whose
-// consumers have room, one is in front; the older message goes first.
-func (o *groups) next(q *Queue, get bool) (*group, *Consumer) {
-	free := o.free.front
+// next is the group that is served next, nil if none can be, and the consumer that gets its message.
+func (o *groups) next(q *Queue, get bool) (g *group, c *Consumer) {
 	if get {
-		return free, nil
+		return o.free.front, nil
 	}
+	if g, c = o.run.next(); g != nil {
+		return g, c
+	}
+	if g, c = o.front(q); g != nil {
+		o.run.begin(g, c)
+	}
+	return g, c
+}
+
+// front is the group whose turn begins next. Of the groups that nobody holds, and of those whose consumers have room, one is in front; the older message
+// goes first.
+func (o *groups) front(q *Queue) (*group, *Consumer) {
+	free := o.free.front
 	if c := o.holders.front(); c != nil {
 		if own := c.groups.front; free == nil || own.ready.first() < free.ready.first() {
 			return own, c

@@ -42,6 +42,7 @@ type groups struct {
 	absent   groupList               // whose first message is to be read from disk
 	idle     groupList               // that have no sorted messages, and that nobody holds
 	holders  holders
+	run      groupRun
 	chosen   *group // that is likely to be asked for next
 	turn     uint8  // lane that is sorted next
 	horizon  uint64 // messages below are to be sorted, of all lanes that do not have too many
