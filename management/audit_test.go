@@ -51,9 +51,13 @@ func TestAuditedActs(t *testing.T) {
 	for _, tt := range []struct{ method, path, body, act string }{
 		{"PUT", "/vhosts/v", "{}", "vhost.set"},
 		{"PUT", "/vhost-limits/v/max-queues", `{"value":5}`, "vhost.limits.set"},
+		{"DELETE", "/vhost-limits/v/max-queues", "", "vhost.limits.cleared"},
 		{"DELETE", "/parameters/vhost-limits/v/limits", "", "parameter.cleared"},
+		{"POST", "/vhosts/v/deletion/protection", "", "vhost.protected"},
+		{"DELETE", "/vhosts/v/deletion/protection", "", "vhost.unprotected"},
 		{"PUT", "/users/u", `{"password":"p","tags":""}`, "user.set"},
 		{"PUT", "/user-limits/u/max-channels", `{"value":5}`, "user.limits.set"},
+		{"DELETE", "/user-limits/u/max-channels", "", "user.limits.cleared"},
 		{"PUT", "/permissions/v/u", `{"configure":"","write":"","read":""}`, "permission.set"},
 		{"PUT", "/topic-permissions/v/u", `{"exchange":"amq.topic","write":"","read":""}`, "topic.permission.set"},
 		{"DELETE", "/topic-permissions/v/u", "", "topic.permission.deleted"},

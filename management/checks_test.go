@@ -29,7 +29,9 @@ func TestCertificateExpiration(t *testing.T) {
 	r := start(t, func(o *management.Options) { o.Certificates = func() []*tls.Certificate { return served } })
 	for within, want := range map[string]string{
 		"1/days": "", "19/days": "", "21/days": "soon", "2/weeks": "", "3/weeks": "soon", "1/months": "soon", "3/months": "soon", "4/months": "soon later",
-		"1/years": "soon later", "0/days": "", "-5/days": "",
+		"1/years": "soon later", "0/days": "", "-5/days": "", "+21/days": "soon", "3/Weeks": "soon", "1/YEARS": "soon later",
+		"999999999999/years": "soon later", "-999999999999/years": "", "106751991167301/days": "soon later", // would overflow
+		"123456789012345678901234567890/weeks": "soon later", "-123456789012345678901234567890/weeks": "",
 	} {
 		a := r.send(http.MethodGet, "/api/health/checks/certificate-expiration/"+within, "")
 		var answer struct {
@@ -61,6 +63,25 @@ func TestCertificateExpiration(t *testing.T) {
 	served = append(served, ending("gone", -1))
 	if a := r.send(http.MethodGet, "/api/health/checks/certificate-expiration/0/days", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text, "CN=gone") {
 		t.Errorf("one that has ended: %d %s", a.status, a.text)
+	}
+}
+
+// What is no number or no unit is refused in RabbitMQ's words, the number first.
+func TestCertificateExpirationRefusals(t *testing.T) {
+	r := start(t)
+	const number, unit = "Invalid expiration value.", "Time unit not recognised. Supported units: days, weeks, months, years."
+	for within, reason := range map[string]string{
+		"x/months": number, "1.5/days": number, "1e3/days": number, "0x10/days": number, "%20/days": number, "1_000/days": number, "x/fortnights": number,
+		"1/fortnights": unit, "1/day": unit, "1/%20days": unit, "1/d%C3%A4ys": unit,
+	} {
+		a := r.send(http.MethodGet, "/api/health/checks/certificate-expiration/"+within, "")
+		var answer struct{ Error, Reason string }
+		if err := json.Unmarshal([]byte(a.text), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if a.status != http.StatusBadRequest || answer.Error != "bad_request" || answer.Reason != reason {
+			t.Errorf("%s: %d %s, want %q", within, a.status, a.text, reason)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package management
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -153,24 +154,38 @@ func (c *call) checkProtocols() (reply, error) {
 	return ok(object{{"status", "ok"}, {"protocols", active}})
 }
 
-// timeUnits are those in which a certificate's remaining time can be given, in days.
-var timeUnits = map[string]int{"days": 1, "weeks": 7, "months": 30, "years": 365}
+// timeUnits are those in which a certificate's remaining time can be given, in seconds. As in RabbitMQ a year is of 365 days and a month the
+// twelfth part of it.
+var timeUnits = map[string]int64{"days": 86_400, "weeks": 7 * 86_400, "months": 365 * 86_400 / 12, "years": 365 * 86_400}
 
-// checkCertificates fails when a listener's certificate ends within the time, or has ended. Months are of 30 days and years of 365.
+// longest is a time in any unit that no certificate's reaches, whose years have four digits, and whose seconds an int64 holds.
+const longest = 10_000 * 366
+
+// secondsWithin reads a time from the path. RabbitMQ counts with numbers of any size, negative ones too, and looks at the unit, in
+// small letters or not, only if the number is one.
+func (c *call) secondsWithin() (int64, error) {
+	n, err := strconv.ParseInt(c.path("within"), 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range n is the nearest that there is
+		return 0, badRequest("Invalid expiration value.")
+	}
+	unit, known := timeUnits[strings.ToLower(c.path("unit"))]
+	if !known {
+		return 0, badRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
+	}
+	return min(max(n, -longest), longest) * unit, nil
+}
+
+// checkCertificates fails when a listener's certificate ends within the time, or has ended.
 func (c *call) checkCertificates() (reply, error) {
-	days := timeUnits[c.path("unit")]
-	if days == 0 {
-		return reply{}, badRequest("Time unit not recognised. Supported units: days, weeks, months, years.")
-	}
-	n, err := strconv.Atoi(c.path("within"))
+	within, err := c.secondsWithin()
 	if err != nil {
-		return reply{}, badRequest("Invalid expiration value.")
+		return reply{}, err
 	}
-	limit := time.Now().AddDate(0, 0, n*days)
+	limit := time.Now().Unix() + within
 	var expired []object
 	for _, cert := range c.api.options.Certificates() {
 		// Leaf is what crypto/tls parsed when the file was loaded; what could not be parsed is not in use either.
-		if cert.Leaf != nil && cert.Leaf.NotAfter.Before(limit) {
+		if cert.Leaf != nil && cert.Leaf.NotAfter.Unix() < limit {
 			expired = append(expired, certificate(cert))
 		}
 	}

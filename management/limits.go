@@ -87,5 +87,9 @@ func (c *call) deleteVHostLimit() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return done(c.api.server.ClearVHostLimit(name, c.path("limit")))
+	err = c.api.server.ClearVHostLimit(name, c.path("limit"))
+	if err == nil {
+		c.audit("vhost.limits.cleared", "name", name, "limit", c.path("limit"))
+	}
+	return done(err)
 }

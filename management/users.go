@@ -240,5 +240,9 @@ func (c *call) deleteUserLimit() (reply, error) {
 	if _, err := c.namedUser(); err != nil {
 		return reply{}, missing("vhost_not_found") // RabbitMQ's word, and clients look at the status
 	}
-	return done(c.api.users.ClearLimit(c.path("user"), c.path("limit")))
+	err := c.api.users.ClearLimit(c.path("user"), c.path("limit"))
+	if err == nil {
+		c.audit("user.limits.cleared", "name", c.path("user"), "limit", c.path("limit"))
+	}
+	return done(err)
 }

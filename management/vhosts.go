@@ -201,7 +201,7 @@ func (c *call) deleteVHost() (reply, error) {
 
 // protectVHost makes a deletion fail until unprotectVHost: a second thought for what would take all queues along.
 func (c *call) protectVHost() (reply, error) {
-	return done(c.api.server.ProtectVHost(c.path("vhost"), true))
+	return c.setProtection(true, "vhost.protected")
 }
 
 // unprotectVHost lets the virtual host be deleted again.
@@ -209,7 +209,16 @@ func (c *call) unprotectVHost() (reply, error) {
 	if _, err := c.named(); err != nil {
 		return reply{}, err
 	}
-	return done(c.api.server.ProtectVHost(c.path("vhost"), false))
+	return c.setProtection(false, "vhost.unprotected")
+}
+
+// setProtection is an act in the audit log both ways: who took the protection away is asked when the queues are gone.
+func (c *call) setProtection(protected bool, act string) (reply, error) {
+	err := c.api.server.ProtectVHost(c.path("vhost"), protected)
+	if err == nil {
+		c.audit(act, "name", c.path("vhost"))
+	}
+	return done(err)
 }
 
 // startVHost would start a virtual host that failed on one node, which does not happen here. Its errors are RabbitMQ's.

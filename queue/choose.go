@@ -32,13 +32,24 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 	}
 }
 
-// next is the group that is served next, nil if none can be, and the consumer that gets its message. Of the groups that nobody holds, and of those whose
-// consumers have room, one is in front; the older message goes first.
-func (o *groups) next(q *Queue, get bool) (*group, *Consumer) {
-	free := o.free.front
+// next is the group that is served next, nil if none can be, and the consumer that gets its message.
+func (o *groups) next(q *Queue, get bool) (g *group, c *Consumer) {
 	if get {
-		return free, nil
+		return o.free.front, nil
 	}
+	if g, c = o.run.next(); g != nil {
+		return g, c
+	}
+	if g, c = o.front(q); g != nil {
+		o.run.begin(g, c)
+	}
+	return g, c
+}
+
+// front is the group whose turn begins next. Of the groups that nobody holds, and of those whose consumers have room, one is in front; the older message
+// goes first.
+func (o *groups) front(q *Queue) (*group, *Consumer) {
+	free := o.free.front
 	if c := o.holders.front(); c != nil {
 		if own := c.groups.front; free == nil || own.ready.first() < free.ready.first() {
 			return own, c
@@ -56,7 +67,7 @@ func (o *groups) lookAhead(q *Queue) {
 	if !o.hasUnsorted() {
 		return
 	}
-	o.sort(q, &o.lanes[o.turn], false)
+	o.sort(q, uint32(o.turn), false)
 	if o.turn++; o.turn > 0 || o.unread {
 		return
 	}
@@ -76,7 +87,7 @@ func (o *groups) search(q *Queue, get bool) (found bool) {
 		next := uint64(math.MaxUint64) // of the messages that can be sorted
 		for w, word := range o.unsorted {
 			for ; word != 0; word &= word - 1 {
-				next = min(next, o.sort(q, &o.lanes[w*64+bits.TrailingZeros64(word)], true))
+				next = min(next, o.sort(q, uint32(w*64+bits.TrailingZeros64(word)), true))
 			}
 		}
 		if o.free.front != nil || !get && o.holders.front() != nil {
@@ -92,12 +103,11 @@ func (o *groups) search(q *Queue, get bool) (found bool) {
 
 // sort sorts the messages of a lane up to the horizon, and returns the next one that can be sorted when the horizon has been moved on; above every
 // number if there is none. Those of a tail, which may go to disk before it is their turn, are sorted only if nothing else is found.
-func (o *groups) sort(q *Queue, l *groupLane, tail bool) (next uint64) {
-	for o.sortable(l) && l.Len() > l.sorted {
-		n, ok := l.From(l.from)
-		if !ok {
-			break
-		}
+func (o *groups) sort(q *Queue, i uint32, tail bool) (next uint64) {
+	l := &o.lanes[i]
+	defer o.mark(i)
+	for o.sortable(l) && l.Len() > 0 {
+		n := l.First()
 		if n >= o.horizon {
 			return n
 		}
@@ -109,13 +119,12 @@ func (o *groups) sort(q *Queue, l *groupLane, tail bool) (next uint64) {
 		if e.tail && !tail && q.head+q.loose.head >= headWindow>>q.shifted/2 {
 			break
 		}
-		if other := &o.lanes[e.tag%groupLanes]; other != l { // read back from the log, it has lost its tag
-			o.forget(n)
+		l.Remove(n)
+		if &o.lanes[e.tag%groupLanes] == l {
+			o.assign(n, e.tag)
+		} else { // read back from the log, it has lost its tag
 			o.add(n, e.tag)
-			continue
 		}
-		o.assign(n, e.tag)
-		o.mark(e.tag % groupLanes)
 	}
 	return math.MaxUint64
 }

@@ -1,5 +1,7 @@
 package queue
 
+import "slices"
+
 // group is what the queue knows of the messages of one key: who holds some of them, and which of the ready ones it has looked at.
 type group struct {
 	tag    uint32
@@ -87,7 +89,8 @@ func (h *holders) rotate() { h.last = h.last.nextHolder }
 // numbers are ascending numbers of messages, cheap at both ends: they come at the end, go at the front, and come back there.
 type numbers struct {
 	list []uint64
-	from int // what stands before is free
+	from int    // what stands before is free
+	last uint64 // if there are any
 }
 
 func (s *numbers) len() int { return len(s.list) - s.from }
@@ -96,14 +99,14 @@ func (s *numbers) len() int { return len(s.list) - s.from }
 func (s *numbers) first() uint64 { return s.list[s.from] }
 
 func (s *numbers) add(n uint64) {
-	switch last := len(s.list); {
-	case s.from == last:
-		s.list, s.from = append(s.list[:0], n), 0
-	case s.list[last-1] < n:
-		if last == cap(s.list) && s.from > last/2 { // as much room is at the front: no need for more
+	switch end := len(s.list); {
+	case s.from == end:
+		s.list, s.from, s.last = append(s.list[:0], n), 0, n
+	case s.last < n:
+		if end == cap(s.list) && s.from > end/2 { // as much room is at the front: no need for more
 			s.list, s.from = s.list[:copy(s.list, s.list[s.from:])], 0
 		}
-		s.list = append(s.list, n)
+		s.list, s.last = append(s.list, n), n
 	case n < s.first() && s.from > 0:
 		s.from--
 		s.list[s.from] = n
@@ -128,9 +131,20 @@ func (s *numbers) remove(n uint64) bool {
 	for i := s.from; i < len(s.list) && s.list[i] <= n; i++ {
 		if s.list[i] == n {
 			copy(s.list[s.from+1:i+1], s.list[s.from:i])
-			s.from++
+			if s.from++; n == s.last && s.len() > 0 {
+				s.last = s.list[len(s.list)-1]
+			}
 			return true
 		}
 	}
 	return false
+}
+
+// filter keeps those numbers that the function wants, and returns how many these are.
+func (s *numbers) filter(keep func(n uint64) bool) int {
+	s.list, s.from = slices.DeleteFunc(s.list[s.from:], func(n uint64) bool { return !keep(n) }), 0
+	if len(s.list) > 0 {
+		s.last = s.list[len(s.list)-1]
+	}
+	return len(s.list)
 }

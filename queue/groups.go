@@ -34,26 +34,25 @@ const (
 // their groups ahead of need. Groups whose messages may go stand in rings: those that nobody holds in one, those that a consumer holds in one of that
 // consumer. So what goes next is found at once, however many groups wait for somebody who has no room.
 type groups struct {
+	queue    *Queue
 	lanes    [groupLanes]groupLane   // by the groups' tags
-	filled   [groupLanes / 64]uint64 // a bit for each lane that has messages
-	unsorted [groupLanes / 64]uint64 // and for each that has some which are not sorted
+	unsorted [groupLanes / 64]uint64 // a bit for each lane that has messages
 	all      tagTable[group]         // those that are held or have sorted messages, and the idle ones
 	free     groupList               // that have sorted messages, and that nobody holds
 	absent   groupList               // whose first message is to be read from disk
 	idle     groupList               // that have no sorted messages, and that nobody holds
 	holders  holders
+	run      groupRun
 	chosen   *group // that is likely to be asked for next
 	turn     uint8  // lane that is sorted next
 	horizon  uint64 // messages below are to be sorted, of all lanes that do not have too many
 	sorted   int    // messages that are
 	full     bool   // these are too many
-	low      uint64 // no message has a lower number, and
-	lowLane  int    // the one that has it is in this lane, if it is there still
 	waiting  bool   // nothing can go before something else happens
 	unread   bool   // a message that is to be sorted is on disk
 }
 
-// groupLane is the messages of some groups.
+// groupLane is the messages of some groups that are not sorted.
 type groupLane struct {
 	lane
 	from   uint64 // those below are sorted
@@ -64,32 +63,27 @@ func newGroups() *groups { return new(groups) }
 
 func (o *groups) add(n uint64, tag uint32) {
 	l := &o.lanes[tag%groupLanes]
-	l.Add(n)
-	o.low = min(o.low, n)
-	if n < l.from || l.sorted+1 == l.Len() && o.sortable(l) { // which costs least now that it is at hand
+	if n < l.from || l.Len() == 0 && o.sortable(l) { // which costs least now that it is at hand
 		o.assign(n, tag)
+		o.waiting = false
+		return
 	}
-	o.mark(tag % groupLanes)
-	o.waiting = false
+	o.addTail(n, tag)
 }
 
 // addTail is add for a message that may go to disk before it is its turn.
 func (o *groups) addTail(n uint64, tag uint32) {
 	o.lanes[tag%groupLanes].Add(n)
-	o.low = min(o.low, n)
 	o.mark(tag % groupLanes)
 	o.waiting = false
 }
 
 func (o *groups) back(n uint64, tag uint32) { o.add(n, tag) }
 
-// mark notes what a lane has.
+// mark notes whether a lane has messages.
 func (o *groups) mark(i uint32) {
-	l, bit := &o.lanes[i], uint64(1)<<(i%64)
-	if o.filled[i/64] &^= bit; l.Len() > 0 {
-		o.filled[i/64] |= bit
-	}
-	if o.unsorted[i/64] &^= bit; l.Len() > l.sorted {
+	bit := uint64(1) << (i % 64)
+	if o.unsorted[i/64] &^= bit; o.lanes[i].Len() > 0 {
 		o.unsorted[i/64] |= bit
 	}
 }
@@ -187,21 +181,16 @@ func (o *groups) rest(g *group) {
 func (o *groups) remove(n uint64, tag uint32) {
 	i := tag % groupLanes
 	l := &o.lanes[i]
-	if !l.Remove(n) {
-		o.forget(n)
-		return
-	}
 	if n < l.from {
 		if g := o.find(tag); g == nil || !o.unassign(n, g) {
-			o.unassignAnywhere(n)
+			o.forget(n)
 		}
+		return
+	}
+	if !l.Remove(n) {
+		o.forget(n)
 	}
 	o.mark(i)
-}
-
-// unassignAnywhere looks for a sorted message in all groups.
-func (o *groups) unassignAnywhere(n uint64) {
-	o.all.each(func(g *group) bool { return !o.unassign(n, g) })
 }
 
 // served ends the turn of a group, and of the consumer that holds it.
@@ -217,24 +206,11 @@ func (o *groups) served(_ uint64, tag uint32, _ int) {
 }
 
 // first is the oldest message of all.
-func (o *groups) first() (n uint64, ok bool) {
-	if n = o.lanes[o.lowLane].First(); n == o.low && n != math.MaxUint64 {
-		return n, true
-	}
-	n = math.MaxUint64
-	o.eachLane(func(i int, l *groupLane) bool {
-		if first := l.First(); first < n {
-			n, o.lowLane = first, i
-		}
-		return n != o.low
-	})
-	o.low = n
-	return n, n != math.MaxUint64
-}
+func (o *groups) first() (n uint64, ok bool) { return o.queue.oldest() }
 
 // eachLane calls each for the lanes that have messages until it returns false.
 func (o *groups) eachLane(each func(i int, l *groupLane) bool) {
-	for w, word := range o.filled {
+	for w, word := range o.unsorted {
 		for ; word != 0; word &= word - 1 {
 			if i := w*64 + bits.TrailingZeros64(word); !each(i, &o.lanes[i]) {
 				return
@@ -243,7 +219,7 @@ func (o *groups) eachLane(each func(i int, l *groupLane) bool) {
 	}
 }
 
-// heads are the oldest messages of the lanes, and of the groups that wait for the disk.
+// heads are the first messages of the groups that wait for the disk, the oldest of all, and the oldest that are not sorted.
 func (o *groups) heads(each func(n uint64) bool) {
 	g := o.absent.front
 	for range o.absent.count {
@@ -252,7 +228,9 @@ func (o *groups) heads(each func(n uint64) bool) {
 		}
 		g = g.next
 	}
-	o.eachLane(func(_ int, l *groupLane) bool { return each(l.First()) })
+	if n, ok := o.first(); ok && each(n) {
+		o.eachLane(func(_ int, l *groupLane) bool { return each(l.First()) })
+	}
 }
 
 // each calls each for the messages that are sorted next, of all lanes step by step: what is near each other is read from disk at once.
@@ -288,30 +266,25 @@ func (o *groups) each(each func(store.Range) bool) {
 
 func (o *groups) forget(n uint64) {
 	for i := range o.lanes {
-		l := &o.lanes[i]
-		if !l.Remove(n) {
-			continue
+		if o.lanes[i].Remove(n) {
+			o.mark(uint32(i))
+			return
 		}
-		if n < l.from {
-			o.unassignAnywhere(n)
-		}
-		o.mark(uint32(i))
-		return
 	}
+	o.all.each(func(g *group) bool { return !o.unassign(n, g) })
 }
 
 func (o *groups) filter(keep func(n uint64) bool) {
 	for i := range o.lanes {
-		l := &o.lanes[i]
-		l.filter(keep)
-		l.from, l.sorted = 0, 0
+		o.lanes[i].filter(keep)
 		o.mark(uint32(i))
 	}
-	for _, g := range o.all.values() { // they are sorted again when it is their turn
-		g.ready, g.absent = numbers{}, false
+	for _, g := range o.all.values() {
+		had := g.ready.len()
+		o.weighSorted(&o.lanes[g.tag%groupLanes], g.ready.filter(keep)-had)
+		g.absent = false
 		if o.all.find(g.tag) == g { // else it was idle, and too many others have become so just now
 			o.place(g)
 		}
 	}
-	o.low, o.horizon, o.sorted, o.full = 0, 0, 0, false
 }

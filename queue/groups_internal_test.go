@@ -211,9 +211,19 @@ func TestNumbersModel(t *testing.T) {
 					model = model[1:]
 				}
 			},
+			"filter": func(t *rapid.T) {
+				above := number.Draw(t, "above")
+				model = slices.DeleteFunc(model, func(n uint64) bool { return n <= above })
+				if kept := s.filter(func(n uint64) bool { return n > above }); kept != len(model) {
+					t.Fatalf("kept %d, want %v", kept, model)
+				}
+			},
 			"": func(t *rapid.T) {
 				if got := s.list[s.from:]; !slices.Equal(got, model) || s.len() != len(model) {
 					t.Fatalf("holds %v, want %v", got, model)
+				}
+				if len(model) > 0 && (s.first() != model[0] || s.last != model[len(model)-1]) {
+					t.Fatalf("goes from %d to %d, want %v", s.first(), s.last, model)
 				}
 			},
 		})

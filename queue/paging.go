@@ -79,6 +79,15 @@ func (q *Queue) first() (n uint64, e *entry, ok bool) {
 	return n, e, ok
 }
 
+// oldest is the number of the ready message that came first, wherever it is.
+func (q *Queue) oldest() (n uint64, ok bool) {
+	n, _, ok = q.window.NextMarked()
+	if q.away.Len() > 0 && (!ok || q.away.First() < n) {
+		return q.away.First(), true
+	}
+	return n, ok
+}
+
 // weigh adds the size of a message, or takes it off when it is negative, where it counts.
 func (q *Queue) weigh(e *entry, size int) {
 	body := len(e.message.Body())

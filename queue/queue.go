@@ -130,7 +130,9 @@ func build(opts Options) *Queue {
 	q.keepsAll = q.logging && opts.Quorum
 	q.store = opts.ID
 	q.order, q.tagger = newOrder(&opts)
-	q.groups, _ = q.order.(*groups)
+	if q.groups, _ = q.order.(*groups); q.groups != nil {
+		q.groups.queue = q
+	}
 	if opts.Delayed {
 		q.delays = new(delays)
 	}

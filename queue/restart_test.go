@@ -383,17 +383,20 @@ func TestBodiesAfterRestart(t *testing.T) {
 	l.close()
 }
 
-// The age of the next message is known, wherever it is: one that only the disk has is read for that.
+// The age of the next message is known, wherever it is: one that only the disk has is read for that. Until then it is that of the last in memory.
 func TestAgeOfTheNextMessage(t *testing.T) {
 	for name, opts := range map[string]queue.Options{"classic": {}, "quorum": {Quorum: true}, "priorities": {MaxPriority: 5}} {
 		t.Run(name, func(t *testing.T) {
 			l := newLives(t, opts)
 			l.ago = 5000
 			r := l.start(queue.Consumer{Tag: "c", Prefetch: 1})
-			l.logged("", false, "m")
+			l.logged("", false, "m", "n")
 			l.waitDelivered(1)
 			l.cancel(r)
 			l.settle(r, queue.Return, 1)
+			if st := l.Stats(); st.Ready != 2 || st.Head == 0 {
+				t.Errorf("%d are ready, the first since %d", st.Ready, st.Head)
+			}
 			known := func() bool {
 				l.Tend()
 				age := time.Since(time.UnixMilli(l.Stats().Head))

@@ -84,6 +84,9 @@ func (q *Queue) Settle(s *Settlement) (run bool) { return q.post(s) }
 
 func (s *Settlement) run(q *Queue) {
 	if !q.closed && q.service != nil { // or nothing was delivered
+		if q.groups != nil {
+			q.groups.run.glanceAt(q, s)
+		}
 		for _, r := range s.ranges {
 			q.settle(r, s.Outcome, s.logged)
 		}

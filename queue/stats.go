@@ -37,7 +37,9 @@ type Stats struct {
 	InMemoryBodies   int64 // bytes in the bodies of messages that are, ready and unacked, about
 	HeadTimestamp    int64 // what the next message says of its time, Unix s, as of the last second; 0: nothing
 
-	Head int64 // when the next message to be delivered was published, Unix ms; 0 if there is none, or it is on disk alone
+	// Head is when the next message to be delivered was published, Unix ms; 0 if there is none, or none has been in memory since the start. While it
+	// is on disk alone it is that of the last one that was not, until the next Tend has it read.
+	Head int64
 
 	InMemory    int // ready messages that are in memory
 	Pending     int // messages that wait for their time: delayed ones, and those that are to be tried again
@@ -144,8 +146,8 @@ func (q *Queue) countDeadLettered(r Reason) {
 	q.departed = true
 }
 
-// headPublished is when the next message was published, 0 if there is none or it is on disk alone. If it is another than at the last Tend, or is to be
-// read, the next one looks at it.
+// headPublished is when the next message was published, 0 if there is none; of one that is on disk alone the nearest that is known is the time of the
+// last that was not. If it is another than at the last Tend, or is to be read, the next one looks at it.
 func (q *Queue) headPublished() int64 {
 	if q.ready() == 0 {
 		return 0
@@ -155,7 +157,7 @@ func (q *Queue) headPublished() int64 {
 		q.untended.Store(true)
 	}
 	if !ok {
-		return 0
+		return q.stats.head.Load()
 	}
 	return e.message.Published()
 }

@@ -12,6 +12,7 @@ import (
 
 	"leveret/auth"
 	"leveret/server"
+	"leveret/server/servertest"
 	"leveret/store"
 )
 
@@ -85,23 +86,9 @@ func startOn(t testing.TB, o server.Options, s store.Store) *rig {
 	r.Serve()
 	t.Cleanup(func() {
 		r.stop()
-		noneLeft(t, before)
+		servertest.NoneLeft(t, before)
 	})
 	return r
-}
-
-// noneLeft holds that the goroutines end that were started since before: told to, they need a processor yet.
-func noneLeft(t testing.TB, before goleak.Option) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; {
-		err := goleak.Find(before)
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
 }
 
 // stop closes the server, whose clients have gone or answer.

@@ -32,6 +32,10 @@ func (m *memory) look(samples []metrics.Sample) uint64 {
 }
 
 // watch looks at the memory until stop is closed, and calls change when the alarm begins or ends.
+//
+// The alarm comes at most memoryInterval and one collection after the limit was passed; with a full heap and busy processors a collection takes up to
+// a second, in which publishers go on. To hold them meanwhile would mean to tell clients of an alarm for garbage that is gone when they hear of it,
+// at every peak.
 func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	var idle idleMemory

@@ -33,8 +33,13 @@ type gather struct {
 // gatherKey is what has one settlement: a queue hears of each consumer and outcome by itself.
 type gatherKey struct {
 	queue    *queue.Queue
-	consumer *consumer
+	consumer *queue.Consumer
 	outcome  queue.Outcome
+}
+
+// key is what the settlement is found by.
+func (a addressed) key() gatherKey {
+	return gatherKey{a.queue, a.settlement.Consumer, a.settlement.Outcome}
 }
 
 // add puts a delivery into its settlement. Most acks are of the consumer of the last, which needs no search.
@@ -51,7 +56,7 @@ const manySettlements = 8
 // find makes the settlement of a delivery the current one: by a walk as long as there are few, which is nearly always.
 func (g *gather) find(u *unacked) {
 	g.last = u.consumer
-	key := gatherKey{u.queue, u.consumer, g.outcome}
+	key := gatherKey{u.queue, u.consumer.base(), g.outcome}
 	if g.by != nil {
 		if g.at = g.by[key]; g.at == nil {
 			g.open(key)
@@ -59,7 +64,7 @@ func (g *gather) find(u *unacked) {
 		return
 	}
 	for _, a := range g.list {
-		if a.queue == u.queue && a.settlement.Outcome == g.outcome && a.settlement.Consumer == u.consumer.base() {
+		if a.key() == key {
 			g.at = a.settlement
 			return
 		}
@@ -67,15 +72,18 @@ func (g *gather) find(u *unacked) {
 	g.open(key)
 }
 
-// open begins a settlement.
+// open begins a settlement. The one that makes them many has a map made of all of them: what the map lacked would be opened a second time.
 func (g *gather) open(key gatherKey) {
-	g.at = queue.NewSettlement(key.consumer.base(), key.outcome)
+	g.at = queue.NewSettlement(key.consumer, key.outcome)
 	g.at.Timed(g.now)
 	g.list = append(g.list, addressed{key.queue, g.at})
 	if g.by != nil {
 		g.by[key] = g.at
 	} else if len(g.list) == manySettlements {
-		g.by = make(map[gatherKey]*queue.Settlement)
+		g.by = make(map[gatherKey]*queue.Settlement, 2*manySettlements)
+		for _, a := range g.list {
+			g.by[a.key()] = a.settlement
+		}
 	}
 }
 

@@ -7,6 +7,40 @@ import (
 	"leveret/queue"
 )
 
+// A queue hears of each consumer and outcome in one settlement, whether they are few or so many that a map finds them.
+func TestOneSettlementForEach(t *testing.T) {
+	for _, consumers := range []int{1, manySettlements - 1, manySettlements, manySettlements + 1, 3 * manySettlements} {
+		q, g := new(queue.Queue), new(gather)
+		from := make([]*consumer, consumers)
+		for i := 1; i < consumers; i++ { // the first stands for basic.get, which has none
+			from[i] = new(consumer)
+		}
+		const rounds = 3
+		for round := range rounds {
+			for i, c := range from {
+				for _, g.outcome = range []queue.Outcome{queue.Ack, queue.Reject} {
+					g.add(&unacked{queue: q, consumer: c, seq: uint64(round*consumers + i)})
+				}
+			}
+		}
+		all := make(map[gatherKey]int)
+		for _, a := range g.take() {
+			all[a.key()]++
+		}
+		if len(all) != 2*consumers {
+			t.Errorf("%d consumers have %d settlements of two outcomes", consumers, len(all))
+		}
+		for key, n := range all {
+			if n != 1 {
+				t.Errorf("%d consumers: %d settlements of %+v", consumers, n, key)
+			}
+		}
+		if g.by != nil || len(g.list) != 0 {
+			t.Errorf("%d consumers: something is left of what was taken", consumers)
+		}
+	}
+}
+
 // How a message comes back says whether its consumer failed with it.
 func TestOutcomeOfASettle(t *testing.T) {
 	c := hotPath(t)

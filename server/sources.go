@@ -125,22 +125,19 @@ func (ch *channel) forgetSources() {
 // forgetful is a map that forgets keys of what is gone, so that whoever has it can outlive very many of them.
 type forgetful[K comparable, V any] struct {
 	values map[K]V
-	many   int // keys from which on it looks which are gone: twice as many as there were then, so that looking costs little
+	crowd  vhost.Crowd
 }
-
-// manySources is from how many keys on a forgetful map looks at first.
-const manySources = 64
 
 // add adds a value under the lock of an outbox. gone is asked without it.
 func (f *forgetful[K, V]) add(o *outbox, key K, value V, gone func(K) bool) {
 	var ended []K
-	if len(f.values) >= max(manySources, f.many) {
+	if f.crowd.Full(len(f.values)) {
 		for k := range f.values {
 			if gone(k) {
 				ended = append(ended, k)
 			}
 		}
-		f.many = 2 * (len(f.values) - len(ended))
+		f.crowd.Looked(len(f.values) - len(ended))
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,6 +18,7 @@ import (
 	"leveret/auth"
 	"leveret/events"
 	"leveret/server"
+	"leveret/server/servertest"
 	"leveret/shovel"
 	"leveret/store"
 )
@@ -41,26 +42,12 @@ type rig struct {
 func start(t *testing.T) *rig {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { noneLeft(t, before) })
+	t.Cleanup(func() { servertest.NoneLeft(t, before) })
 	r := newRig(t)
 	r.must(r.Listen())
 	r.begin()
 	r.ch = r.client()
 	return r
-}
-
-// noneLeft holds that the goroutines end that were started since before: told to, they need a processor yet.
-func noneLeft(t *testing.T, before goleak.Option) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; {
-		err := goleak.Find(before)
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
 }
 
 // timed runs a test on a clock of its own: in it nothing is on the network, and the client is one within the broker.

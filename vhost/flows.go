@@ -25,18 +25,15 @@ func (f *Flow) Messages() uint64 { return f.messages.Load() }
 
 // flows are those of a virtual host. Publishers look a flow up once and keep it, so the lock is nobody's bottleneck.
 type flows struct {
-	mu   sync.Mutex
-	by   map[flowKey]*Flow
-	many int // flows from which on it looks which of them have ended: twice as many as there were then, so that looking costs little
+	mu    sync.Mutex
+	by    map[flowKey]*Flow
+	crowd Crowd
 }
 
 type flowKey struct {
 	exchange *exchange.Exchange
 	queue    *queue.Queue
 }
-
-// manyFlows is from how many flows on a virtual host looks at first.
-const manyFlows = 64
 
 // Flow returns the flow from an exchange to a queue of this virtual host. Any goroutine may call it.
 func (v *VHost) Flow(x *exchange.Exchange, q *queue.Queue) *Flow {
@@ -58,9 +55,9 @@ func (fs *flows) of(key flowKey) (f *Flow, crowded bool) {
 	if fs.by == nil {
 		fs.by = make(map[flowKey]*Flow)
 	}
-	f = &Flow{Exchange: key.exchange, Queue: key.queue}
+	f, crowded = &Flow{Exchange: key.exchange, Queue: key.queue}, fs.crowd.Full(len(fs.by))
 	fs.by[key] = f
-	return f, len(fs.by) > max(manyFlows, fs.many)
+	return f, crowded
 }
 
 func (fs *flows) list() []*Flow {
@@ -76,7 +73,7 @@ func (fs *flows) forget(ended []*Flow) {
 	for _, f := range ended {
 		delete(fs.by, flowKey{f.Exchange, f.Queue})
 	}
-	fs.many = 2 * len(fs.by)
+	fs.crowd.Looked(len(fs.by))
 }
 
 // ended are those of the flows whose exchange or queue is gone. No lock is held: it looks names up.
