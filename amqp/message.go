@@ -77,7 +77,7 @@ func (m Message) SetPublished(now int64) { binary.LittleEndian.PutUint64(m[8:], 
 func (m Message) SetPropertyLength(length int) { binary.LittleEndian.PutUint32(m[4:], uint32(length)) }
 
 // Expires reports whether the publisher set an expiration.
-func (m Message) Expires() bool { return m[0]&messageHasExpiration != 0 }
+func (m Message) Expires() bool { return m.Traits().Expires() }
 
 // SetExpiration notes the expiration property, already parsed, in milliseconds. Only the goroutine that builds the message may call it.
 func (m Message) SetExpiration(ms uint64) {
@@ -90,7 +90,7 @@ func (m Message) SetExpiration(ms uint64) {
 func (m Message) SetOwnDeadLetter() { m[0] |= messageOwnDeadLetter }
 
 // OwnDeadLetter reports whether SetOwnDeadLetter was called.
-func (m Message) OwnDeadLetter() bool { return m[0]&messageOwnDeadLetter != 0 }
+func (m Message) OwnDeadLetter() bool { return m.Traits().OwnDeadLetter() }
 
 // Redirect fills in the head of a message under construction that another one becomes: the length of its own properties, which have no expiration,
 // and the time in Unix milliseconds; the rest is as it was. Only the goroutine that builds it may call it.
@@ -163,7 +163,7 @@ func (m Message) Whole() bool {
 }
 
 // Persistent reports whether the publisher set delivery mode 2.
-func (m Message) Persistent() bool { return m[0]&messagePersistent != 0 }
+func (m Message) Persistent() bool { return m.Traits().Persistent() }
 
 // HasPriority reports whether the publisher set a priority.
 func (m Message) HasPriority() bool { return m[0]&messageHasPriority != 0 }

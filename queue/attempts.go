@@ -80,10 +80,12 @@ func (q *Queue) tellNotes() {
 
 // forgetAttempts ends what is counted of messages that are gone.
 func (q *Queue) forgetAttempts(r store.Range) {
-	a := &q.attempts
-	if a.acquired.empty() {
-		return
+	if a := &q.attempts; !a.acquired.empty() {
+		a.forget(r)
 	}
+}
+
+func (a *attempts) forget(r store.Range) {
 	if r.First == r.Last {
 		a.acquired.forget(r.First)
 		a.failed.forget(r.First)

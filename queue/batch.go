@@ -15,9 +15,11 @@ type Batch struct {
 	Unrefusable bool
 
 	messages []item
-	tags     []uint32 // of the messages of a tagged queue, see Queue.Tagged
-	refused  []item   // what the queue had no room for and is to be dead-lettered
-	bytes    int
+	tags     []uint32    // of the messages of a tagged queue, see Queue.Tagged
+	refused  []item      // what the queue had no room for and is to be dead-lettered
+	bytes    int         // of the messages, and what the broker adds to them
+	bodies   int         // bytes of their bodies
+	traits   amqp.Traits // of any of them
 	first    uint64
 	next     *Batch
 }
@@ -35,9 +37,15 @@ func NewBatch() *Batch { return batches.Get().(*Batch) }
 
 // Add appends a message, which must not change any more, and the chunk that it stands in, nil for none, which must hold a reference for
 // it. It reports whether the batch is full and has to be pushed.
-func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) {
+func (b *Batch) Add(m amqp.Message, k *Chunk) (full bool) { return b.AddSized(m, k, len(m.Body())) }
+
+// AddSized is Add for a message of which it is known how many bytes its body has. What the queue wants to know of its messages before they are delivered is
+// summed up here, where they have just been written: the queue would have to fetch each of them from memory for that.
+func (b *Batch) AddSized(m amqp.Message, k *Chunk, body int) (full bool) {
 	b.messages = append(b.messages, item{m, k})
 	b.bytes += len(m) + entryOverhead
+	b.bodies += body
+	b.traits |= m.Traits()
 	return len(b.messages) == BatchMessages
 }
 
@@ -69,6 +77,6 @@ func (b *Batch) free() {
 		clear(b.refused)
 		b.refused = b.refused[:0]
 	}
-	b.Unrefusable, b.bytes, b.first, b.next = false, 0, 0, nil
+	b.Unrefusable, b.bytes, b.bodies, b.traits, b.first, b.next = false, 0, 0, 0, 0, nil
 	batches.Put(b)
 }

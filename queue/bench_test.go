@@ -64,12 +64,14 @@ func (s *sink) settle(q *queue.Queue, o queue.Outcome) {
 func batchOf(messages int) *queue.Batch {
 	batch := queue.NewBatch()
 	for range messages {
-		batch.Add(small, nil)
+		batch.AddSized(small, nil, smallBody)
 	}
 	return batch
 }
 
-var small = newMessage(strings.Repeat("x", 64-messageSize))
+const smallBody = 64 - messageSize
+
+var small = newMessage(strings.Repeat("x", smallBody))
 
 // One publisher's messages through a queue and out to its consumers, batch by batch. An operation is one message.
 func BenchmarkDeliver(b *testing.B) {
@@ -131,7 +133,7 @@ func BenchmarkParallelPush(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		batch := queue.NewBatch()
 		for pb.Next() {
-			if batch.Add(small, nil); batch.Len() < 256 {
+			if batch.AddSized(small, nil, smallBody); batch.Len() < 256 {
 				continue
 			}
 			if r := q.Push(batch); r.Run {

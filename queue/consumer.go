@@ -42,6 +42,7 @@ type Consumer struct {
 	queue      *Queue
 	class      *class
 	unacked    int
+	flushed    uint64 // turn that flushes its outbox at the end
 	tries      tries
 	effective  int32     // prefetch that the settings leave of it; read by anyone
 	asked      int       // prefetch that the client asked for

@@ -60,8 +60,7 @@ func (q *Queue) deliver() {
 			if held != nil {
 				held.Unlock()
 			}
-			held = c.Outbox
-			q.lock(held)
+			held = q.lockFor(c)
 		}
 		m := e.message
 		if e.redelivered && !q.attempts.acquired.empty() {
@@ -113,9 +112,15 @@ func (q *Queue) pass(b *Batch) int {
 		return 0
 	}
 	var held Outbox
-	first, passed := b.messages[0].message.Published(), 0 // once it has gone, what it stood in may hold something else
-	for passed < len(b.messages) && q.budget > 0 {
-		c := q.taker(b, passed)
+	first := b.messages[0].message.Published() // once it has gone, what it stood in may hold something else
+	passed, limit, unacked := 0, min(q.budget, len(b.messages)), q.unacked
+	for passed < limit {
+		var c *Consumer
+		if q.groups == nil {
+			c = q.consumers.next()
+		} else {
+			c = q.groups.passTo(q, b.tag(passed))
+		}
 		if c == nil {
 			break
 		}
@@ -123,12 +128,11 @@ func (q *Queue) pass(b *Batch) int {
 			if held != nil {
 				held.Unlock()
 			}
-			held = c.Outbox
-			q.lock(held)
+			held = q.lockFor(c)
 		}
 		run := 1
 		if c.next == c && q.groups == nil { // nobody else of its class has room: what follows is its too
-			run = min(c.room(), q.budget, len(b.messages)-passed)
+			run = min(c.room(), limit-passed)
 		}
 		passed += q.passTo(c, b, passed, run)
 	}
@@ -140,16 +144,9 @@ func (q *Queue) pass(b *Batch) int {
 			q.noteFirst(first, false)
 		}
 		q.noteLast(b.messages[passed-1].message, false)
+		q.countPassed(passed, q.unacked-unacked)
 	}
 	return passed
-}
-
-// taker is the consumer that a message which just came in goes to, nil if it has to wait.
-func (q *Queue) taker(b *Batch, i int) *Consumer {
-	if q.groups != nil {
-		return q.groups.passTo(q, b.tag(i))
-	}
-	return q.consumers.next()
 }
 
 // passTo delivers a run of messages, from one on, to a consumer, and returns how many that took. What is the same for all of them is done
@@ -167,7 +164,6 @@ func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
 		} else if c.NoAck {
 			q.releases.add(m.chunk)
 		} else {
-			q.mark(m.message)
 			e := q.window.Place(n, false)
 			e.message, e.chunk, e.tag = m.message, m.chunk, b.tag(i)
 			held += len(m.message)
@@ -177,11 +173,7 @@ func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
 		}
 	}
 	n := i - from
-	q.budget -= n
-	if c.NoAck {
-		q.counted.DeliveredAuto += uint64(n)
-	} else {
-		q.counted.Delivered += uint64(n)
+	if !c.NoAck {
 		q.unacked += n
 		c.unacked += n
 		q.serving()
@@ -191,6 +183,13 @@ func (q *Queue) passTo(c *Consumer, b *Batch, from, run int) int {
 	return n
 }
 
+// countPassed counts messages that went straight to consumers, of which some are to be settled.
+func (q *Queue) countPassed(passed, unacked int) {
+	q.budget -= passed
+	q.counted.Delivered += uint64(unacked)
+	q.counted.DeliveredAuto += uint64(passed - unacked)
+}
+
 // passLogged is for a message that the log holds: the queue keeps none of it in memory meanwhile.
 func (q *Queue) passLogged(c *Consumer, n uint64, m *item, tag uint32) {
 	q.counted.DiskWrites++
@@ -198,17 +197,27 @@ func (q *Queue) passLogged(c *Consumer, n uint64, m *item, tag uint32) {
 		q.tell(n)
 	} else {
 		q.lend(n, len(m.message)+entryOverhead, tag)
-		q.mark(m.message)
 	}
 	q.releases.add(m.chunk)
 }
 
-// lock locks an outbox for deliveries and remembers that it has to be flushed.
-func (q *Queue) lock(o Outbox) {
+// lockFor locks a consumer's outbox for deliveries. It asks the outbox once a turn whether it has to be flushed.
+func (q *Queue) lockFor(c *Consumer) Outbox {
+	o := c.Outbox
 	o.Lock()
-	if o.Touch() {
-		q.touched = append(q.touched, o)
+	if c.flushed != q.turns && q.touch(o) {
+		c.flushed = q.turns
 	}
+	return o
+}
+
+// touch remembers that an outbox, which is locked, has to be flushed, and reports true; or somebody else does.
+func (q *Queue) touch(o Outbox) bool {
+	if !o.Touch() {
+		return false
+	}
+	q.touched = append(q.touched, o)
+	return true
 }
 
 // leave takes a ready message out of the ready ones: for good, or until it is settled.

@@ -91,3 +91,49 @@ func TestLastMessageIsNotLookedAtBehindADeadOne(t *testing.T) {
 		t.Errorf("the last message was published at %d, it says, want %d", got, published)
 	}
 }
+
+// promise is a consumer's outbox that counts how often it is asked whether somebody flushes it.
+type promise struct {
+	takeover
+	others  bool // somebody else does, or did until now
+	touches int
+	flushes int
+}
+
+func (p *promise) Unlock()    {}
+func (p *promise) Flush(bool) { p.flushes++ }
+func (p *promise) Touch() bool {
+	p.touches++
+	return !p.others
+}
+
+func (p *promise) Deliver(uint64, amqp.Message, bool) bool { return true }
+
+// A queue that flushes an outbox at the end of its turn asks no more. If somebody else does it asks before each delivery: that one may do it at any time, and
+// what is delivered after would stay where it is.
+func TestOutboxIsAskedUntilTheQueueFlushesIt(t *testing.T) {
+	q, own, others := New(Options{}), new(promise), &promise{others: true}
+	for _, p := range []*promise{own, others} {
+		if err := q.Consume(&Consumer{NoAck: true, Outbox: p, Receiver: p}, func() {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for turn := 1; turn <= 2; turn++ {
+		b := NewBatch()
+		for range 10 {
+			b.Add(small(), nil)
+		}
+		if q.Push(b).Run {
+			q.Run()
+		}
+		if own.touches != turn || own.flushes != turn || others.touches != 5*turn || others.flushes != 0 {
+			t.Errorf("turn %d: asked %d and %d times, flushed %d and %d times", turn, own.touches, others.touches, own.flushes, others.flushes)
+		}
+	}
+}
+
+func small() amqp.Message {
+	m := amqp.Message(append(amqp.AppendMessageAddress(nil, nil, nil), 0, 0))
+	m.SetProperties(2, &amqp.PropertyIndex{}, published)
+	return m
+}

@@ -72,7 +72,7 @@ func (g *gate) admit(b *Batch, r *Receipt, next uint64) {
 			continue
 		}
 		r.refuse(i, len(b.messages), next)
-		g.turnAway(b, &b.messages[i])
+		g.turnAway(b, &b.messages[i], size)
 	}
 	clear(b.messages[kept:])
 	b.messages = b.messages[:kept]
@@ -92,13 +92,14 @@ func (r *Receipt) refuse(position, length int, next uint64) {
 }
 
 // turnAway counts a refusal, and leaves the message to the queue if that has a use for it.
-func (g *gate) turnAway(b *Batch, m *item) {
+func (g *gate) turnAway(b *Batch, m *item, body int64) {
 	if g.length >= 0 && g.used() >= g.length {
 		g.refusedLength++
 	} else {
 		g.refusedBytes++
 	}
 	b.bytes -= len(m.message) + entryOverhead
+	b.bodies -= int(body)
 	if g.keep {
 		b.refused = append(b.refused, *m)
 	} else if m.chunk != nil {

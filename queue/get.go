@@ -58,7 +58,8 @@ func (s *get) answer(q *Queue) {
 	q.serving()
 	q.service.meter.noteFirst(e.message.Published(), e.redelivered)
 	q.service.holding.look(e.message)
-	q.lock(s.outbox)
+	s.outbox.Lock()
+	q.touch(s.outbox)
 	m := e.message
 	if e.redelivered && !q.attempts.acquired.empty() {
 		m = q.withAttempts(n, m)

@@ -37,7 +37,9 @@ const settledRanges = 4096
 type settled []store.Range
 
 // Logs reports whether the log holds a message of this queue. Any goroutine may ask.
-func (q *Queue) Logs(m amqp.Message) bool { return q.keepsAll || q.logging && m.Persistent() }
+func (q *Queue) Logs(m amqp.Message) bool { return q.logs(m.Traits()) }
+
+func (q *Queue) logs(t amqp.Traits) bool { return q.logging && (q.keepsAll || t.Persistent()) }
 
 // KeepsAll reports whether the log holds the queue's transient messages too. Any goroutine may ask.
 //

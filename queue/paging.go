@@ -88,42 +88,17 @@ func (q *Queue) oldest() (n uint64, ok bool) {
 	return n, ok
 }
 
-// add puts a ready message in its place behind all others, in memory.
-func (q *Queue) add(n uint64, e entry) {
-	size := e.size()
-	if e.stored() {
-		e.tail = q.tail > 0 || q.away.Len() > 0 || q.head >= headWindow>>q.shifted
-		if e.tail && q.tail == 0 {
-			q.tailFrom = n
-		}
-	} else {
-		q.loose.place(n, &e, q.away.Len() > 0, looseWindow>>q.shifted/2)
-	}
-	q.window.Put(n, e, true)
-	q.weigh(&e, size)
-	if e.tail && q.groups != nil {
-		q.groups.addTail(n, e.tag)
-	} else {
-		q.enter(n, e.tag, true)
-	}
-	q.mark(e.message)
-	q.noteDeadline(n, e.message)
-}
-
-// mark notes what the queue has to know if it holds a message like this.
-func (q *Queue) mark(m amqp.Message) {
-	q.lifetimes.expiring = q.lifetimes.expiring || m.Expires()
-	if m.OwnDeadLetter() {
-		q.ownDeadLetters.Store(true)
-	}
-}
-
 // weigh adds the size of a message, or takes it off when it is negative, where it counts.
 func (q *Queue) weigh(e *entry, size int) {
 	body := len(e.message.Body())
 	if size < 0 {
 		body = -body
 	}
+	q.weighBody(e, size, body)
+}
+
+// weighBody is weigh for a message of which it is known, or does not count, how large its body is.
+func (q *Queue) weighBody(e *entry, size, body int) {
 	q.hereBodies += int64(body)
 	switch {
 	case !e.stored():
@@ -221,9 +196,13 @@ func (q *Queue) lentTag(n uint64) uint32 {
 
 // takeBack ends that a message is lent, and returns its size, about; ok is false if it was not lent.
 func (q *Queue) takeBack(n uint64) (size int, ok bool) {
-	if q.lent.Len() == 0 {
-		return 0, false
+	if q.lent.Len() > 0 {
+		size, ok = q.takeBackLent(n)
 	}
+	return size, ok
+}
+
+func (q *Queue) takeBackLent(n uint64) (size int, ok bool) {
 	size = q.lentBytes / q.lent.Len()
 	if !q.lent.Remove(n) {
 		return 0, false

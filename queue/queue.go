@@ -66,7 +66,8 @@ type Queue struct {
 	unacked    int
 	consumers  consumers
 	closed     bool
-	touched    []Outbox
+	touched    []Outbox // that this turn has to flush
+	turns      uint64
 	budget     int  // messages that may still be delivered in this turn
 	delivered  bool // something was delivered in this turn
 	stopped    bool // the broker stops: nothing happens by itself any more

@@ -272,7 +272,7 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 	}
 	q.window.Put(m.Seq, e, true)
 	q.weigh(&e, size)
-	q.mark(e.message)
+	q.mark(e.message.Traits())
 	q.noteDeadline(m.Seq, e.message)
 }
 

@@ -33,6 +33,7 @@ func (q *Queue) turn() bool {
 
 func (q *Queue) work(t *taken) {
 	q.settled = t.settled
+	q.turns++
 	q.budget, q.clock.at = turnMessages, 0
 	for b := t.batches; b != nil; {
 		next := b.next
@@ -107,18 +108,10 @@ func (q *Queue) enqueue(b *Batch) {
 		q.spill()
 		return
 	}
-	passed := q.pass(b)
-	for i := passed; i < len(b.messages); i++ {
-		m := &b.messages[i]
-		e := q.entryOf(m)
-		e.tag = b.tag(i)
-		if e.logged {
-			q.counted.DiskWrites++
-		}
-		q.add(b.first+uint64(i), e)
+	q.mark(b.traits)
+	if passed := q.pass(b); passed < len(b.messages) {
+		q.lineUp(b, passed)
 	}
-	q.trim()
-	q.spill()
 	q.next = b.first + uint64(len(b.messages))
 	if !q.untended.Load() {
 		q.untended.Store(true)
@@ -131,9 +124,4 @@ func (q *Queue) refuse(b *Batch) {
 	for _, m := range b.refused {
 		q.part(Departure{Message: m.message, Reason: MaxLength, chunk: m.chunk})
 	}
-}
-
-// entryOf is a message that just came in.
-func (q *Queue) entryOf(m *item) entry {
-	return entry{message: m.message, chunk: m.chunk, logged: q.Logs(m.message)}
 }

@@ -31,9 +31,10 @@ type Window[T any] struct {
 	pages  []*page[T] // ascending by number, none of them empty
 	count  int
 	marked int
-	low    uint64 // no marked number lies below
-	spares [][]T  // chunks to use again
-	page   *page[T]
+	low    uint64   // no marked number lies below
+	spares [][]T    // chunks to use again
+	page   *page[T] // to use again
+	found  *page[T] // that was looked at last
 }
 
 type page[T any] struct {
@@ -211,8 +212,17 @@ func (w *Window[T]) pageFor(n uint64) *page[T] {
 	return p
 }
 
-// find looks at the two ends first: messages come at the tail and go at the head.
+// find returns the page of n, nil if there is none: as a rule it is the one that was found last.
 func (w *Window[T]) find(n uint64) *page[T] {
+	if p := w.found; p != nil && p.number == n/pageEntries {
+		return p
+	}
+	w.found = w.findOther(n)
+	return w.found
+}
+
+// findOther looks at the two ends first: messages come at the tail and go at the head.
+func (w *Window[T]) findOther(n uint64) *page[T] {
 	if len(w.pages) == 0 {
 		return nil
 	}
@@ -254,7 +264,7 @@ func (w *Window[T]) drop(p *page[T]) {
 	if len(w.pages) == 0 && cap(w.pages) > pagesKept {
 		w.pages = nil
 	}
-	w.page = p
+	w.page, w.found = p, nil
 }
 
 func (w *Window[T]) spare() []T {
@@ -291,7 +301,7 @@ func (w *Window[T]) keep(entries []T) {
 
 // Shrink lets go of the memory that the window keeps for the next values.
 func (w *Window[T]) Shrink() {
-	w.spares, w.page = nil, nil
+	w.spares, w.page, w.found = nil, nil, nil
 	if w.count == 0 {
 		w.pages = nil
 	}

@@ -196,9 +196,10 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 // spread gathers a message for each queue of its route that takes it; tag is for the log.
 func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *route, tag uint32) {
 	p := &c.publisher
-	persistent, logged, taken, full := m.Persistent(), false, 0, false
+	persistent, body := m.Persistent(), len(m.Body())
+	logged, taken, full := false, 0, false
 	for _, t := range r.targets {
-		if (t.batch == nil || t.refuses) && !p.admit(ch, t, m) { // such a message need not be logged
+		if (t.batch == nil || t.refuses) && !p.admit(ch, t, body) { // such a message need not be logged
 			continue
 		}
 		if t.run != p.run {
@@ -207,7 +208,7 @@ func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *rout
 		if persistent && t.durable || t.special {
 			logged = p.note(ch, t, m, tag, logged)
 		}
-		full = t.batch.Add(m, k) || full
+		full = t.batch.AddSized(m, k, body) || full
 		taken++
 	}
 	p.traffic.Out += uint64(taken)
@@ -246,12 +247,12 @@ func (p *publisher) note(ch *channel, t *target, m amqp.Message, tag uint32, log
 	return logged
 }
 
-// admit makes a target one that has something to hand over, unless its queue is full.
-func (p *publisher) admit(ch *channel, t *target, m amqp.Message) bool {
+// admit makes a target one that has something to hand over, unless its queue is too full for a message with a body of so many bytes.
+func (p *publisher) admit(ch *channel, t *target, body int) bool {
 	if t.batch == nil {
 		t.refuses = t.queue.MayRefuse()
 	}
-	if t.refuses && t.queue.Full(len(m.Body())) {
+	if t.refuses && t.queue.Full(body) {
 		p.refuse(ch, t)
 		return false
 	}

@@ -21,6 +21,17 @@ const (
 	browser   = "amqp-client" // speaks over WebSocket; it runs programs of its own
 )
 
+// The clients of other languages, which run the tour, and Celery, which runs its own program.
+const (
+	java   = "java"
+	bunny  = "bunny"
+	php    = "php"
+	celery = "celery"
+)
+
+// javaClasses are the Java client and what it logs with, as the distribution installs them.
+const javaClasses = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar"
+
 // clients are all clients, in the order of the tables.
 var clients = []string{amqp091Go, pika, amqplib}
 
@@ -82,10 +93,16 @@ func (b *broker) program(t *testing.T, client, name string, args ...string) *pro
 	case amqp091Go:
 		p.cmd = exec.Command(os.Args[0], args...)
 		p.cmd.Env = append(os.Environ(), programVariable+"="+name)
-	case pika:
-		p.cmd = exec.Command("/usr/bin/python3", append([]string{"-B", filepath.Join("testdata", pika, name+".py")}, args...)...)
+	case pika, celery:
+		p.cmd = exec.Command("/usr/bin/python3", append([]string{"-B", filepath.Join("testdata", client, name+".py")}, args...)...)
 	case amqplib, browser:
 		p.cmd = exec.Command("node", append([]string{filepath.Join("testdata", client, name+".js")}, args...)...)
+	case java:
+		p.cmd = exec.Command("java", append([]string{"-cp", javaClasses, filepath.Join("testdata", client, name+".java")}, args...)...)
+	case bunny:
+		p.cmd = exec.Command("ruby", append([]string{filepath.Join("testdata", client, name+".rb")}, args...)...)
+	case php:
+		p.cmd = exec.Command("php", append([]string{filepath.Join("testdata", client, name+".php")}, args...)...)
 	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
