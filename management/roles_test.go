@@ -144,14 +144,14 @@ func TestReplayRefusals(t *testing.T) {
 		status int
 		reason string
 	}{
-		`{"headers":[]}`:                               {400, "headers must be an object"},
-		`{"headers":null}`:                             {400, "headers must be an object"},
-		`{"count":-1}`:                                 {400, "count must not be negative"},
-		`{"rate":-5}`:                                  {400, "rate must not be negative"},
-		`{"count":"many"}`:                             {400, "not_integer"},
-		`{"rate":0.5}`:                                 {400, "not_integer"},
-		`{"dry_run":"yes"}`:                            {400, "not_boolean"},
-		`{"exchange":5}`:                               {400, "not_string"},
+		`{"headers":[]}`:    {400, "headers must be an object"},
+		`{"headers":null}`:  {400, "headers must be an object"},
+		`{"count":-1}`:      {400, "count must not be negative"},
+		`{"rate":-5}`:       {400, "rate must not be negative"},
+		`{"count":"many"}`:  {400, "not_integer"},
+		`{"rate":0.5}`:      {400, "not_integer"},
+		`{"dry_run":"yes"}`: {400, "not_boolean"},
+		`{"exchange":5}`:    {400, "not_string"},
 		`{"exchange":"amq.topic","routing_key":[]}`:    {400, "not_string"},
 		`{"exchange":"nowhere"}`:                       {404, "exchange_not_found"},
 		`{"exchange":"amq.direct","routing_key":"k"}`:  {401, "Access refused."},
