@@ -15,6 +15,8 @@ type section struct {
 	read func(raw []json.RawMessage) error
 }
 
+// Entries are checked one by one before anything is imported, so that most of what is wrong with a file is found while the
+// broker is untouched.
 // list reads the entries of one section.
 func list[T any](key string, to *[]T, check func(*T) error) section {
 	return section{key, func(raw []json.RawMessage) error {
@@ -41,6 +43,8 @@ func entryError(key string, i int, err error) error {
 
 // sections are the lists that a file may have. single says that the entries do not name their virtual host.
 func (f *File) sections(single bool) []section {
+	// "-" stands for a name or a virtual host that entries of the kind do not have, or may leave empty as the default exchange
+	// does.
 	inVHost := func(name, vhost string) error {
 		switch {
 		case name == "":
@@ -69,6 +73,7 @@ func Parse(raw []byte) (*File, error) { return parse(raw, false) }
 
 // parse is Parse, and for single reads a file of one virtual host, whose entries may name one, to no effect.
 func parse(raw []byte, single bool) (*File, error) {
+	// The keys first, and raw: an error is then of one section, and can be told with its place in it.
 	f := new(File)
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return f, nil

@@ -19,6 +19,7 @@ var diagnosticVerbs = []verb{
 		if err := s.get("/version", nil); err != nil {
 			return err
 		}
+		// While a broker starts it does not listen, so whoever is answered is answered by one that has.
 		return s.result("RabbitMQ on the node is fully booted")
 	}},
 	{name: "alarms", doing: "Alarms", run: alarms},
@@ -103,6 +104,7 @@ func checkRunning(s *session, _ []string) error {
 	return s.result("RabbitMQ on the node is fully booted and running")
 }
 
+// What it finds wrong ends with the exit code for that, and with the reason that the API gives.
 // check asks one of the API's health checks.
 func (s *session) check(well string, parts ...string) error {
 	err := s.get("/health/checks"+ctl.Path(parts...), nil)
@@ -125,6 +127,7 @@ func alarms(s *session, _ []string) error {
 	return s.say("%s", or(strings.Join(alarmsOf(node), "\n"), "no alarms"))
 }
 
+// By TCP alone: a handshake would be a failed login in the log of the broker.
 // checkConnectivity connects to each listener.
 func checkConnectivity(s *session, _ []string) error {
 	var overview ctl.Object
@@ -136,6 +139,7 @@ func checkConnectivity(s *session, _ []string) error {
 		host := or(s.flag("address"), reachable(l.Text("ip_address")))
 		conn, err := new(net.Dialer).DialContext(s.ctx, "tcp", net.JoinHostPort(host, l.Text("port")))
 		if err != nil {
+			// All are tried, so that one run tells everything.
 			failed = append(failed, l.Text("protocol")+": "+err.Error())
 			continue
 		}
@@ -147,6 +151,7 @@ func checkConnectivity(s *session, _ []string) error {
 	return s.result("Successfully connected to all listeners")
 }
 
+// What listens on all addresses is reached on this machine's own.
 // reachable turns an address to listen on into one to connect to.
 func reachable(host string) string {
 	switch host {

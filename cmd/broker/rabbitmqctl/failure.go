@@ -40,6 +40,7 @@ func (s *session) told(v *verb, args []string, err error) error {
 		return &failure{"Error (argument validation): " + usage.Text, ctl.ExitUsage}
 	case !errors.As(err, &refused) || s.client == nil:
 		return err
+	// RabbitMQ's checks end with EX_UNAVAILABLE.
 	case refused.Status == http.StatusServiceUnavailable: // a check that found something
 		return &failure{"Error:\n" + refused.Error(), ctl.ExitUnavailable}
 	}
@@ -55,6 +56,7 @@ func (s *session) told(v *verb, args []string, err error) error {
 	}
 	code := refused.ExitCode()
 	if refused.Status == http.StatusBadRequest {
+		// Bad values are EX_SOFTWARE in RabbitMQ, whose node raised an exception over them.
 		code = ctl.ExitSoftware
 	}
 	return &failure{"Error:\n" + text, code}

@@ -34,8 +34,10 @@ func (s *session) print(l *columnsAndRows) error {
 	out := s.cmd.OutOrStdout()
 	headers := !s.silent && !s.noTableHeaders && len(l.rows) > 0 // RabbitMQ's tool prints them before the first row
 	switch s.formatter {
+	// The default, for people and for scripts that split lines at tabs.
 	case "", "table":
 		return l.table(out, headers)
+	// With lines drawn around, for people alone.
 	case "pretty_table":
 		return l.pretty(out, headers)
 	case "csv":
@@ -179,11 +181,13 @@ func (l *columnsAndRows) json(out io.Writer) error {
 		}
 		b.WriteByte('}')
 	}
+	// RabbitMQ streams its rows, one a line; scripts that read line by line depend on that.
 	b.WriteString("\n]\n")
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
+// One row a line, in the notation that Erlang's own file:consult reads.
 // erlang is a list of property lists.
 func (l *columnsAndRows) erlang(out io.Writer) error {
 	b := []byte{'['}

@@ -99,6 +99,7 @@ var hashes = []string{"rabbit_password_hashing_sha512", "rabbit_password_hashing
 func (l *list) run(s *session, args []string) error {
 	columns := l.columns
 	if !l.fixed && len(args) > 0 {
+		// What is named replaces the default columns, in the order that it is named in.
 		columns = nil
 		for _, arg := range args { // "name,messages" is taken as well as "name messages"
 			columns = append(columns, strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == ' ' })...)
@@ -136,6 +137,7 @@ func (l *list) run(s *session, args []string) error {
 	return s.print(&out)
 }
 
+// Asking for one is no mistake: the cell is empty.
 // absentKeys are columns that RabbitMQ has and that objects here lack, always or at times.
 var absentKeys = strings.Fields(`policy operator_policy effective_policy_definition pid owner_pid exclusive_consumer_pid exclusive_consumer_tag slave_pids synchronised_slave_pids
 	leader members online messages_ready_ram messages_unacknowledged_ram messages_ram messages_persistent message_bytes_ram message_bytes_persistent
@@ -151,6 +153,7 @@ func (l *list) known(columns []string, objects []ctl.Object) error {
 	var unknown []string
 	for _, name := range columns {
 		field := or(l.fields[name], name)
+		// A field that is null is there too.
 		has := func(o ctl.Object) bool {
 			_, own := o[field]
 			return own || o.At(field) != nil
@@ -167,6 +170,7 @@ func (l *list) known(columns []string, objects []ctl.Object) error {
 
 // objects asks for what is to be listed.
 func (l *list) objects(s *session, args []string) (objects []ctl.Object, err error) {
+	// The one list that needs no broker.
 	if l.path == nil {
 		for _, name := range hashes {
 			objects = append(objects, ctl.Object{"algorithm": name})

@@ -45,6 +45,7 @@ func nothing(*session, []string) error { return nil }
 // shutdown ends the process.
 func shutdown(s *session, _ []string) error { return s.post("/leveret/stop", nil) }
 
+// Two calls: the overview knows the node's name, by which the API knows the node.
 // overviewAndNode are what most tells of a node.
 func (s *session) overviewAndNode() (overview, node ctl.Object, err error) {
 	if err = s.get("/overview", &overview); err == nil {
@@ -66,11 +67,12 @@ func status(s *session, _ []string) error {
 		return s.print(&out)
 	}
 	var b strings.Builder
+	// Titles and names are RabbitMQ's to the letter: monitoring scripts search for them.
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) }
 	line := func(name string, v any) { fmt.Fprintf(&b, "%s: %v\n", name, v) }
 	section("Runtime")
 	line("OS PID", node.Text("os_pid"))
-	line("Uptime (seconds)", int(node.Number("uptime")/1000))
+	line("Uptime (seconds)", int(node.Number("uptime")/1000)) // the API counts ms
 	line("Node name", overview.Text("node"))
 	line("RabbitMQ version", overview.Text("rabbitmq_version"))
 	section("Alarms")
@@ -131,6 +133,7 @@ func hostOf(l ctl.Object) string {
 	return host
 }
 
+// Its form is that of a cluster, as tools wait for their node in the list of running ones.
 // clusterStatus tells of a cluster of one.
 func clusterStatus(s *session, _ []string) error {
 	overview, node, err := s.overviewAndNode()
@@ -160,6 +163,7 @@ func environment(s *session, _ []string) error {
 	return s.say("%s", strings.TrimSpace(string(raw)))
 }
 
+// It goes on through all lists that need no argument; the first that fails ends it, since the broker is gone then.
 // report is what one would ask for when something is wrong.
 func report(s *session, _ []string) error {
 	if err := status(s, nil); err != nil {
@@ -190,9 +194,11 @@ func version(s *session, _ []string) error {
 // awaitInterval is the time between two attempts to reach the broker.
 const awaitInterval = 200 * time.Millisecond
 
+// It has no limit of its own: --timeout is RabbitMQ's for it, and what is answered before is no failure.
 // await waits until clients are let in.
 func await(s *session, args []string) error {
 	if len(args) > 0 {
+		// The argument of wait and of await_startup is a file of a process that need not be here.
 		if n, err := strconv.Atoi(args[0]); err == nil && n > 1 && s.cmd.Name() == "await_online_nodes" {
 			return &ctl.Refusal{Reason: "there is one node, and no more will come"}
 		}
@@ -220,6 +226,7 @@ func setMemoryWatermark(s *session, args []string) error {
 		if len(args) < 2 {
 			return &ctl.UsageError{Text: "set_vm_memory_high_watermark absolute takes a number of bytes"}
 		}
+		// The unit may be part of it, as in the configuration file.
 		bytes, err := ctl.ParseBytes(args[1])
 		if err != nil {
 			return err
@@ -237,6 +244,7 @@ func setMemoryWatermark(s *session, args []string) error {
 
 // setDiskLimit takes bytes, or "mem_relative" and a fraction of the memory.
 func setDiskLimit(s *session, args []string) error {
+	// RabbitMQ's word, beside which "absolute" would be the default.
 	if args[0] == "mem_relative" {
 		fraction, isFraction := fractionOf(args[len(args)-1])
 		if !isFraction {

@@ -39,6 +39,7 @@ func (s *session) setPermissions(vhost string, args []string) error {
 	return s.put(ctl.Path("permissions", vhost, args[0]), map[string]any{"configure": args[1], "write": args[2], "read": args[3]})
 }
 
+// RabbitMQ's tool succeeds then, and scripts clear before they set.
 // mayLack forgives that there is nothing to clear.
 func mayLack(err error) error {
 	if ctl.IsMissing(err) {
@@ -89,6 +90,7 @@ var vhostVerbs = []verb{
 func (s *session) putVHost(name string) error {
 	body := map[string]any{}
 	for flag, key := range map[string]string{"description": "description", "tags": "tags", "default-queue-type": "default_queue_type"} {
+		// An option that was not given and one that is empty can't be told apart, as in RabbitMQ: neither changes anything.
 		if v := s.flag(flag); v != "" {
 			body[key] = v
 		}
@@ -131,6 +133,7 @@ func (s *session) setPolicy(kind string, args []string) error {
 	return s.putJSON(args[2], "definition", ctl.Path(kind, s.vhost, args[0]), body)
 }
 
+// The text itself is sent: to decode and encode it would change the order of keys and round large numbers.
 // putJSON puts a body of which one field was given as JSON.
 func (s *session) putJSON(given, field, path string, body map[string]any) error {
 	if !json.Valid([]byte(given)) {

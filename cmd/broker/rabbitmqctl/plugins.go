@@ -41,6 +41,7 @@ func listPlugins(s *session, args []string) error {
 	return nil
 }
 
+// It is is_enabled too, whose answer is the exit code.
 // enablePlugins makes sure that all plugins are among those that are here.
 func enablePlugins(s *session, args []string) error {
 	var unknown []string

@@ -34,6 +34,7 @@ var queueVerbs = []verb{
 	{name: "post_upgrade", doing: "Executing post upgrade checks", run: nothing},
 }
 
+// The columns keep RabbitMQ's names, of which the numbers mean nothing for one replica.
 // quorumStatus lists the replicas of a queue: there is one.
 func quorumStatus(s *session, args []string) error {
 	var replicas []ctl.Object
@@ -43,6 +44,7 @@ func quorumStatus(s *session, args []string) error {
 	return s.print(tabled(replicas, "Node Name", "Raft State", "Membership", "Last Log Index", "Commit Index", "Term"))
 }
 
+// It stays where it is, and nobody else notices.
 // peek shows one ready message, by its place from the head, which is 1.
 func peek(s *session, args []string) error {
 	position, err := strconv.Atoi(args[1])

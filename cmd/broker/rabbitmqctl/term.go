@@ -9,6 +9,7 @@ import (
 	"strings"
 )
 
+// Keys of objects come in order, as maps have none, so that equal answers are equal texts.
 // appendTerm prints a JSON value as an Erlang term. Texts stand in quotes, the fields of objects are pairs.
 func appendTerm(dst []byte, v any) []byte {
 	switch v := v.(type) {
@@ -59,6 +60,7 @@ func term(text string) (v any, rest string, err error) {
 		return quoted(text)
 	case strings.HasPrefix(text, "["):
 		return sequence(text[1:], "]")
+	// JSON has no tuples; a list is the nearest.
 	case strings.HasPrefix(text, "{"):
 		return sequence(text[1:], "}")
 	}
@@ -68,6 +70,7 @@ func term(text string) (v any, rest string, err error) {
 	if end < 0 {
 		end = len(text)
 	}
+	// A dot may end the whole expression.
 	word := strings.TrimRight(text[:end], ".")
 	if word == "" {
 		return nil, text, notTerm(text)
@@ -75,6 +78,7 @@ func term(text string) (v any, rest string, err error) {
 	return atom(word), text[len(word):], nil
 }
 
+// Erlang's escapes are nearly those of Go; what differs is refused.
 // quoted reads a string.
 func quoted(text string) (v any, rest string, err error) {
 	prefix, err := strconv.QuotedPrefix(text)

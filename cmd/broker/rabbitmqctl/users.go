@@ -32,6 +32,7 @@ var userVerbs = []verb{
 	}},
 }
 
+// It is cut off at the end of the line alone: blanks may be part of a password.
 // password is the second argument, or a line of the input.
 func (s *session) password(args []string) (string, error) {
 	if len(args) > 1 {
@@ -62,6 +63,7 @@ func addUser(s *session, args []string) error {
 	}
 	user := map[string]any{"tags": "", "password": password}
 	if s.flag("pre-hashed-password") == "true" {
+		// The hash goes to the broker as it is, which refuses what is none.
 		user = map[string]any{"tags": "", "password_hash": password}
 		if algorithm := s.flag("password-hash-algorithm"); algorithm != "" {
 			user["hashing_algorithm"] = algorithm
@@ -82,6 +84,7 @@ func changePassword(s *session, args []string) error {
 	}
 	return s.changeUser(args[0], func(user map[string]any) {
 		delete(user, "password_hash")
+		// Without it the broker hashes by its default.
 		delete(user, "hashing_algorithm")
 		user["password"] = password
 	})
@@ -96,6 +99,7 @@ func (s *session) changeUser(name string, change func(user map[string]any)) erro
 		}
 		return err
 	}
+	// A PUT without hash and without password would make a user that can't log in by one; so what is there is sent along.
 	user := map[string]any{"tags": strings.ReplaceAll(now.Text("tags"), ", ", ",")}
 	for _, field := range []string{"password_hash", "hashing_algorithm"} {
 		if v := now[field]; v != nil && v != "" {
@@ -112,6 +116,7 @@ func authenticate(s *session, args []string) error {
 	if err != nil {
 		return err
 	}
+	// A form, as the browser would send: the only way that takes a password without being authenticated by it.
 	form := url.Values{"username": {args[0]}, "password": {password}}
 	err = s.post("/login", []byte(form.Encode()))
 	// The API lets in who has a tag for it, but tells the rest apart from a wrong password.
@@ -132,6 +137,7 @@ func authenticate(s *session, args []string) error {
 	return s.say("Success")
 }
 
+// The password is part of the path and so of access logs of proxies: for that `broker hash-password` needs no broker.
 // hashPassword prints what password_hash in a definitions file would be. The broker does the hashing, as it does for users.
 func hashPassword(s *session, args []string) error {
 	password, err := s.password(append([]string{""}, args...))
@@ -154,6 +160,7 @@ func (s *session) setLimits(given string, path ...string) error {
 	if err := ctl.Decode([]byte(given), &limits); err != nil || limits == nil {
 		return &ctl.Refusal{Reason: "limits are a JSON object such as {\"max-connections\": 10}, not " + given}
 	}
+	// One call each: a limit that is refused leaves the others as far as they came, in no order, as in RabbitMQ.
 	for name, limit := range limits {
 		if err := s.put(ctl.Path(append(path, name)...), map[string]any{"value": limit}); err != nil {
 			return err

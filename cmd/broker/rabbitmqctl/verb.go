@@ -103,6 +103,7 @@ func (v verb) command(s *session) *cobra.Command {
 			return s.told(&v, args, v.run(s, args))
 		},
 	}
+	// Each verb has its own, beside those of the session that all have.
 	v.addFlags(cmd.Flags())
 	return cmd
 }
