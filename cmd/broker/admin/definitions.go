@@ -35,6 +35,7 @@ func nameOf(args []string) string {
 	return args[0]
 }
 
+// Only a virtual host that was named counts here, and not the default one: of the two files nobody would look for the smaller.
 // definitionsPath is where the API has the definitions.
 func (s *session) definitionsPath() string {
 	if s.vhostGiven() {
@@ -75,6 +76,7 @@ func (s *session) load(cmd *cobra.Command, name string) error {
 		return err
 	}
 	defer f.Close()
+	// Before the call, so that a file that can't be read is told as that.
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return err
