@@ -15,9 +15,9 @@ type section struct {
 	read func(raw []json.RawMessage) error
 }
 
+// list reads the entries of one section.
 // Entries are checked one by one before anything is imported, so that most of what is wrong with a file is found while the
 // broker is untouched.
-// list reads the entries of one section.
 func list[T any](key string, to *[]T, check func(*T) error) section {
 	return section{key, func(raw []json.RawMessage) error {
 		*to = make([]T, len(raw))

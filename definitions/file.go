@@ -216,8 +216,8 @@ func (s *Metadata) apply(m *vhost.Metadata) {
 	}
 }
 
-// nil means that the file says nothing, which is not the same as an empty value.
 // set overwrites a value with what is said, if anything is.
+// nil means that the file says nothing, which is not the same as an empty value.
 func set[T any](to *T, said *T) {
 	if said != nil {
 		*to = *said

@@ -72,8 +72,8 @@ func (b *Broker) ImportVHost(name string, raw []byte) error {
 	return nil
 }
 
-// Its entries may name another one, if somebody cut it out of the whole broker's file.
 // moveTo writes the name of the virtual host into all entries.
+// Its entries may name another one, if somebody cut it out of the whole broker's file.
 func (f *File) moveTo(name string) {
 	for i := range f.Parameters {
 		f.Parameters[i].VHost = name

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// There may be several between the same two ends, with other keys or arguments.
 // bindingFields identify a binding: all of them together.
+// There may be several between the same two ends, with other keys or arguments.
 var bindingFields = []field{
 	{name: "source", help: "the exchange that messages come from", required: true},
 	{name: "destination", help: "the queue or exchange that they go to", required: true},
@@ -87,7 +87,7 @@ func (s *session) propertiesKey(cmd *cobra.Command, path, routingKey string, arg
 	if _, err := s.get(cmd.Context(), path, &found); err != nil {
 		return "", err
 	}
-	// Compared as texts: 1 and 1.0 are different arguments for the broker too.
+	// Compared as texts, in which 1 and 1.0 differ: the broker has told the one that it has.
 	want, _ := json.Marshal(arguments) // it was JSON a moment ago; maps are encoded in order of their names
 	for _, b := range found {
 		got, err := json.Marshal(b["arguments"])

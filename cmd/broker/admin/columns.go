@@ -88,8 +88,8 @@ func isNumber(v any) bool {
 	return err == nil || v == nil
 }
 
-// What is no object is passed over: a broker of another version may have more to tell.
 // objectsIn are the objects of a list.
+// What is no object is passed over: a broker of another version may have more to tell.
 func objectsIn(list []any) (all []ctl.Object) {
 	for _, v := range list {
 		if o, ok := v.(map[string]any); ok {

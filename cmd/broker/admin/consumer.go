@@ -13,8 +13,8 @@ import (
 // consumerChoice says which consumer is meant. A tag is enough as long as one consumer alone has it.
 type consumerChoice struct{ queue, channel string }
 
-// The API wants connection and channel of a consumer, which nobody types: so they are looked up by the tag.
 // onConsumer makes a command whose first argument is a consumer's tag.
+// The API wants connection and channel of a consumer, which nobody types: so they are looked up by the tag.
 func (s *session) onConsumer(use, short, long string, args int, run func(cmd *cobra.Command, path string, args []string) error) *cobra.Command {
 	var choice consumerChoice
 	cmd := &cobra.Command{
@@ -103,8 +103,8 @@ func (s *session) requeueCommand() *cobra.Command {
 	return group("requeue", "Put messages back that clients hold", s.requeueMessageCommand(), all)
 }
 
-// The upper limit, that of the wire's 16 bits, is the broker's to know.
 // prefetch reads a prefetch count.
+// The upper limit, that of the wire's 16 bits, is the broker's to know.
 func prefetch(given string) (int, error) {
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 0 {

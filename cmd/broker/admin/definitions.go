@@ -35,8 +35,8 @@ func nameOf(args []string) string {
 	return args[0]
 }
 
-// Only a virtual host that was named counts here, and not the default one: of the two files nobody would look for the smaller.
 // definitionsPath is where the API has the definitions.
+// Only a virtual host that was named counts here, and not the default one: of the two files nobody would look for the smaller.
 func (s *session) definitionsPath() string {
 	if s.vhostGiven() {
 		return ctl.Path("definitions", s.vhost)

@@ -68,8 +68,8 @@ func (s *session) listed(cmd *cobra.Command, path string, columns []column) erro
 	return s.print(cmd.OutOrStdout(), tableOf(list, columns))
 }
 
-// A cursor stays good while messages come and go: it is a place in the queue and not a count.
 // page prints one page of messages, and how to go on.
+// A cursor stays good while messages come and go: it is a place in the queue and not a count.
 func (s *session) page(cmd *cobra.Command, page ctl.Object, columns []column) error {
 	messages, _ := page["messages"].([]any)
 	if err := s.print(cmd.OutOrStdout(), tableOf(objectsIn(messages), columns)); err != nil {
@@ -174,8 +174,8 @@ func (s *session) switchCommand(verb, short string) *cobra.Command {
 	})
 }
 
-// What was neither sent nor named here did not match, or was more than --count.
 // replayed tells what a replay did, or would do.
+// What was neither sent nor named here did not match, or was more than --count.
 func replayed(answer ctl.Object) string {
 	done := "were sent"
 	if answer["dry_run"] == true {

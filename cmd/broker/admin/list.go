@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Fields are paths: message_stats.publish is a field of a field.
 // listOptions are what one wants to see of a list.
+// Fields are paths: message_stats.publish is a field of a field.
 type listOptions struct {
 	columns, sort, where []string
 }
@@ -89,8 +89,8 @@ func (s *session) list(cmd *cobra.Command, n *noun, o listOptions) error {
 	return s.print(cmd.OutOrStdout(), tableOf(found, columns))
 }
 
-// Nothing is decoded and encoded again that is kept: numbers and the order of fields stay.
 // printListJSON prints the objects that are wanted, each as it came.
+// Nothing is decoded and encoded again that is kept: numbers and the order of fields stay.
 func (s *session) printListJSON(cmd *cobra.Command, raw []byte, wanted condition) error {
 	if len(wanted) == 0 {
 		return printJSON(cmd.OutOrStdout(), raw)

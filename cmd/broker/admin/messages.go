@@ -100,8 +100,8 @@ func (s *session) getCommand() *cobra.Command {
 	return group("get", "Get messages", cmd)
 }
 
-// The argument has the last word, as it stands last.
 // oneOf is a name that was given as a flag or as an argument.
+// The argument has the last word, as it stands last.
 func oneOf(flag string, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -124,8 +124,8 @@ func (s *session) printMessages(cmd *cobra.Command, raw []byte, columns []column
 	return s.print(cmd.OutOrStdout(), tableOf(list, columns))
 }
 
-// There is no way back, and no question either: scripts call it. The broker notes it in its audit log.
 // purgeCommand drops what is ready; what clients hold stays theirs.
+// There is no way back, and no question either: scripts call it. The broker notes it in its audit log.
 func (s *session) purgeCommand() *cobra.Command {
 	queue := ""
 	cmd := &cobra.Command{

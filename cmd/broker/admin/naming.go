@@ -21,8 +21,8 @@ func named(err error) error {
 	return err
 }
 
-// The query is no part of it, and names are as people wrote them.
 // pathParts are the names in a path of the API.
+// The query is no part of it, and names are as people wrote them.
 func pathParts(path string) []string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")

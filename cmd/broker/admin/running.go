@@ -25,8 +25,8 @@ func (s *session) setCommand() *cobra.Command {
 	)
 }
 
-// The argument goes to the API as body makes it; the broker says what is wrong with it.
 // setOne makes a command that sets one thing.
+// The argument goes to the API as body makes it; the broker says what is wrong with it.
 func (s *session) setOne(use, short, path string, body func(given string) (map[string]any, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: usage(cobra.ExactArgs(1)),

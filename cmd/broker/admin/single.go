@@ -33,8 +33,8 @@ func (s *session) onMessages(short, long string, run func(cmd *cobra.Command, qu
 	}
 }
 
-// The API can't say whether it was the queue that is not there, or the message, which may have gone meanwhile.
 // lost makes of an answer that there is no such message one that says which.
+// The API can't say whether it was the queue that is not there, or the message, which may have gone meanwhile.
 func lost(err error, number, queue, where string) error {
 	if ctl.IsMissing(err) {
 		return &ctl.Refusal{Status: http.StatusNotFound, Reason: "there is no message " + number + " " + where + " queue '" + queue + "', or no such queue"}

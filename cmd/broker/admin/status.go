@@ -110,8 +110,8 @@ func (s *session) alarmCommand(verb, method, short, done string) *cobra.Command 
 	}
 }
 
-// Their names have underscores here, as commands do, and hyphens in the API; both are understood.
 // checks are the health checks of the API.
+// Their names have underscores here, as commands do, and hyphens in the API; both are understood.
 var checks = []struct{ name, short, argument string }{
 	{"alarms", "no alarm anywhere", ""},
 	{"local_alarms", "no alarm on this node", ""},
@@ -156,8 +156,8 @@ func (s *session) check(cmd *cobra.Command, well string, parts ...string) error 
 	return s.say(cmd, "%s", well)
 }
 
-// So that one line says what to look after: an orchestrator's log has no more.
 // unhealthy adds to a check's reason which alarms there are, or which port or protocol nobody listens for.
+// So that one line says what to look after: an orchestrator's log has no more.
 func unhealthy(err error) error {
 	refused, ok := err.(*ctl.Refusal)
 	if !ok {

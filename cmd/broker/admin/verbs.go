@@ -186,8 +186,8 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 	return s.say(cmd, "%s %s %s", n.name, v.title(n), done)
 }
 
-// The API says "Not Found" for whichever part of the path it is.
 // lacks makes of an answer that something is not there one that says what.
+// The API says "Not Found" for whichever part of the path it is.
 func (s *session) lacks(err error, n *noun, v values) error {
 	if !ctl.IsMissing(err) {
 		return err

@@ -14,6 +14,7 @@ import (
 var diagnosticVerbs = []verb{
 	{name: "ping", doing: "Will ping the node", run: ping},
 	{name: "check_running", doing: "Checking if the broker runs", run: checkRunning},
+	// RabbitMQ tells the two apart by their output; the exit code is what scripts use.
 	{name: "is_running", doing: "Asking if the broker runs", run: checkRunning},
 	{name: "is_booting", doing: "Asking if the broker boots", run: func(s *session, _ []string) error {
 		if err := s.get("/version", nil); err != nil {
@@ -42,6 +43,7 @@ var diagnosticVerbs = []verb{
 		run: func(s *session, _ []string) error {
 			return s.check("each has one", "quorum-queues-without-elected-leaders", "all-vhosts")
 		}},
+	// Nothing is deprecated here.
 	{name: "check_if_any_deprecated_features_are_used", doing: "Checking for deprecated features", run: func(s *session, _ []string) error {
 		return s.result("no deprecated feature is used")
 	}},
@@ -66,7 +68,9 @@ var diagnosticVerbs = []verb{
 		return s.say("%s", node.Text("erlang_version"))
 	}},
 	{name: "list_node_auth_attempt_stats", doing: "Listing authentication attempts", run: authAttempts},
+	// In a container that is where RabbitMQ logs too.
 	{name: "log_location", run: func(s *session, _ []string) error { return s.say("<stdout>") }},
+	// Older ones are not offered, whatever the settings say.
 	{name: "tls_versions", doing: "Listing TLS versions", run: func(s *session, _ []string) error { return s.say("tlsv1.3\ntlsv1.2") }},
 	{name: "server_version", doing: "Asking for the version", run: version},
 	{name: "memory_breakdown", doing: "Reporting memory breakdown", options: []option{{"unit", "", "taken for compatibility"}}, run: memoryBreakdown},
@@ -104,8 +108,8 @@ func checkRunning(s *session, _ []string) error {
 	return s.result("RabbitMQ on the node is fully booted and running")
 }
 
-// What it finds wrong ends with the exit code for that, and with the reason that the API gives.
 // check asks one of the API's health checks.
+// What it finds wrong ends with the exit code for that, and with the reason that the API gives.
 func (s *session) check(well string, parts ...string) error {
 	err := s.get("/health/checks"+ctl.Path(parts...), nil)
 	var refused *ctl.Refusal
@@ -127,8 +131,8 @@ func alarms(s *session, _ []string) error {
 	return s.say("%s", or(strings.Join(alarmsOf(node), "\n"), "no alarms"))
 }
 
-// By TCP alone: a handshake would be a failed login in the log of the broker.
 // checkConnectivity connects to each listener.
+// By TCP alone: a handshake would be a failed login in the log of the broker.
 func checkConnectivity(s *session, _ []string) error {
 	var overview ctl.Object
 	if err := s.get("/overview", &overview); err != nil {
@@ -151,8 +155,8 @@ func checkConnectivity(s *session, _ []string) error {
 	return s.result("Successfully connected to all listeners")
 }
 
-// What listens on all addresses is reached on this machine's own.
 // reachable turns an address to listen on into one to connect to.
+// What listens on all addresses is reached on this machine's own.
 func reachable(host string) string {
 	switch host {
 	case "", "0.0.0.0", "::":
@@ -162,6 +166,7 @@ func reachable(host string) string {
 }
 
 // memoryBreakdown prints what takes the memory, in bytes, in order of names.
+// Of the parts that RabbitMQ tells apart there are few here: queues, and all.
 func memoryBreakdown(s *session, _ []string) error {
 	name, err := s.nodeName()
 	if err != nil {

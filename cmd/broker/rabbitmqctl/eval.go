@@ -40,8 +40,8 @@ func eval(s *session, args []string) error {
 	return &ctl.Refusal{Reason: "eval: there is no Erlang here. Known are rabbit_alarm:set_alarm and clear_alarm, application:set_env and get_env"}
 }
 
-// Scripts compare with it.
 // done prints what most Erlang functions return.
+// Scripts compare with it.
 func (s *session) done(err error) error {
 	if err != nil {
 		return err
@@ -49,8 +49,8 @@ func (s *session) done(err error) error {
 	return s.say("ok")
 }
 
-// A setting that nobody knows is no error in Erlang.
 // environment prints a setting.
+// A setting that nobody knows is no error in Erlang.
 func (s *session) environment(application, key string) error {
 	var answer ctl.Object
 	err := s.get(ctl.Path("leveret", "environment", application, key), &answer)

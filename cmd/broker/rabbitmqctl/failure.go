@@ -34,6 +34,7 @@ func (s *session) told(v *verb, args []string, err error) error {
 	var usage *ctl.UsageError
 	var refused *ctl.Refusal
 	switch {
+	// It has RabbitMQ's form already.
 	case err == nil, errors.As(err, new(*failure)):
 		return err
 	case errors.As(err, &usage):

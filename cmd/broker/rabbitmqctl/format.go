@@ -187,8 +187,8 @@ func (l *columnsAndRows) json(out io.Writer) error {
 	return err
 }
 
-// One row a line, in the notation that Erlang's own file:consult reads.
 // erlang is a list of property lists.
+// One row a line, in the notation that Erlang's own file:consult reads.
 func (l *columnsAndRows) erlang(out io.Writer) error {
 	b := []byte{'['}
 	for n, row := range l.rows {

@@ -22,19 +22,23 @@ var nodeVerbs = []verb{
 	}},
 	{name: "stop_app", doing: "Stopping the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": false}) }},
 	{name: "start_app", doing: "Starting the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": true}) }},
+	// The process id was one to wait for; the API answers before the end.
 	{name: "stop", args: "[pid]", doing: "Stopping and halting the node", run: shutdown},
 	{name: "shutdown", doing: "Shutting down the node", run: shutdown, options: []option{{"wait", "true", "taken for compatibility"}}},
 	{name: "wait", args: "[pidfile]", doing: "Waiting for the node", options: []option{{"pid", "", "taken for compatibility"}}, run: await},
 	{name: "await_startup", doing: "Waiting for the node", run: await},
+	// A cluster of one has all its nodes as soon as it answers.
 	{name: "await_online_nodes", args: "<count>", doing: "Waiting for {0} nodes", run: await},
 	{name: "set_vm_memory_high_watermark", args: "<fraction> [bytes]", doing: "Setting memory threshold to {0}", run: setMemoryWatermark},
 	{name: "set_disk_free_limit", args: "<bytes> [fraction]", doing: "Setting disk free limit to {0}", run: setDiskLimit},
+	// RabbitMQ has a level for each category; here there is one for all.
 	{name: "set_log_level", args: "<level> [level]", doing: `Setting log level to "{0}"`, run: func(s *session, args []string) error {
 		return s.put("/leveret/log-level", map[string]any{"level": args[len(args)-1]}) // a category may stand before it
 	}},
 	{name: "force_gc", doing: "Collecting garbage", run: func(s *session, _ []string) error { return s.post("/leveret/collect-garbage", nil) }},
 	{name: "rotate_logs", doing: "Rotating logs", run: nothing},
 	{name: "enable_feature_flag", args: "<flag>", doing: "Enabling feature flag {0}", run: nothing},
+	// Success would be a lie: nothing was thrown away, no cluster was joined.
 	{name: "reset", run: alone}, {name: "force_reset", run: alone}, {name: "join_cluster", args: "<node>", run: alone}, {name: "forget_cluster_node", args: "<node>", run: alone},
 	{name: "eval", args: "<expression>", run: eval},
 }
@@ -45,8 +49,8 @@ func nothing(*session, []string) error { return nil }
 // shutdown ends the process.
 func shutdown(s *session, _ []string) error { return s.post("/leveret/stop", nil) }
 
-// Two calls: the overview knows the node's name, by which the API knows the node.
 // overviewAndNode are what most tells of a node.
+// Two calls: the overview knows the node's name, by which the API knows the node.
 func (s *session) overviewAndNode() (overview, node ctl.Object, err error) {
 	if err = s.get("/overview", &overview); err == nil {
 		err = s.get(ctl.Path("nodes", overview.Text("node")), &node)
@@ -133,8 +137,8 @@ func hostOf(l ctl.Object) string {
 	return host
 }
 
-// Its form is that of a cluster, as tools wait for their node in the list of running ones.
 // clusterStatus tells of a cluster of one.
+// Its form is that of a cluster, as tools wait for their node in the list of running ones.
 func clusterStatus(s *session, _ []string) error {
 	overview, node, err := s.overviewAndNode()
 	if err != nil {
@@ -163,8 +167,8 @@ func environment(s *session, _ []string) error {
 	return s.say("%s", strings.TrimSpace(string(raw)))
 }
 
-// It goes on through all lists that need no argument; the first that fails ends it, since the broker is gone then.
 // report is what one would ask for when something is wrong.
+// It goes on through all lists that need no argument; the first that fails ends it, since the broker is gone then.
 func report(s *session, _ []string) error {
 	if err := status(s, nil); err != nil {
 		return err
@@ -194,8 +198,8 @@ func version(s *session, _ []string) error {
 // awaitInterval is the time between two attempts to reach the broker.
 const awaitInterval = 200 * time.Millisecond
 
-// It has no limit of its own: --timeout is RabbitMQ's for it, and what is answered before is no failure.
 // await waits until clients are let in.
+// It has no limit of its own: --timeout is RabbitMQ's for it, and what is answered before is no failure.
 func await(s *session, args []string) error {
 	if len(args) > 0 {
 		// The argument of wait and of await_startup is a file of a process that need not be here.

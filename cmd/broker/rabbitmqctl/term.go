@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Keys of objects come in order, as maps have none, so that equal answers are equal texts.
 // appendTerm prints a JSON value as an Erlang term. Texts stand in quotes, the fields of objects are pairs.
+// Keys of objects come in order, as maps have none, so that equal answers are equal texts.
 func appendTerm(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -78,8 +78,8 @@ func term(text string) (v any, rest string, err error) {
 	return atom(word), text[len(word):], nil
 }
 
-// Erlang's escapes are nearly those of Go; what differs is refused.
 // quoted reads a string.
+// Erlang's escapes are nearly those of Go; what differs is refused.
 func quoted(text string) (v any, rest string, err error) {
 	prefix, err := strconv.QuotedPrefix(text)
 	if err != nil || !strings.HasPrefix(prefix, `"`) {

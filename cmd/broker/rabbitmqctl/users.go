@@ -16,9 +16,11 @@ var userVerbs = []verb{
 		options: []option{{"pre-hashed-password", "false", "the password is a hash"}, {"password-hash-algorithm", "", "how the hash was made"}}},
 	{name: "delete_user", args: "<user>", doing: `Deleting user "{0}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("users", args[0])) }},
 	{name: "change_password", args: "<user> [password]", doing: `Changing password for user "{0}"`, run: changePassword},
+	// Then only a certificate or a token can log it in.
 	{name: "clear_password", args: "<user>", doing: `Clearing password for user "{0}"`, run: func(s *session, args []string) error {
 		return s.changeUser(args[0], func(user map[string]any) { delete(user, "password_hash") })
 	}},
+	// Tags that are there and not named are taken away.
 	{name: "set_user_tags", args: "<user> [tag] [...]", doing: `Setting tags for user "{0}"`, run: func(s *session, args []string) error {
 		return s.changeUser(args[0], func(user map[string]any) { user["tags"] = strings.Join(args[1:], ",") })
 	}},
@@ -27,13 +29,14 @@ var userVerbs = []verb{
 	{name: "set_user_limits", args: "<user> <limits>", doing: `Setting user limits to "{1}" for user "{0}"`, run: func(s *session, args []string) error {
 		return s.setLimits(args[1], "user-limits", args[0])
 	}},
+	// "all" is a word of the tool: the API takes one at a time.
 	{name: "clear_user_limits", args: "<user> <limit>", doing: `Clearing "{1}" limit for user "{0}"`, run: func(s *session, args []string) error {
 		return s.clearLimits(args[1], []string{"max-connections", "max-channels"}, "user-limits", args[0])
 	}},
 }
 
-// It is cut off at the end of the line alone: blanks may be part of a password.
 // password is the second argument, or a line of the input.
+// It is cut off at the end of the line alone: blanks may be part of a password.
 func (s *session) password(args []string) (string, error) {
 	if len(args) > 1 {
 		return args[1], nil
@@ -137,8 +140,8 @@ func authenticate(s *session, args []string) error {
 	return s.say("Success")
 }
 
-// The password is part of the path and so of access logs of proxies: for that `broker hash-password` needs no broker.
 // hashPassword prints what password_hash in a definitions file would be. The broker does the hashing, as it does for users.
+// The password is part of the path and so of access logs of proxies: for that `broker hash-password` needs no broker.
 func hashPassword(s *session, args []string) error {
 	password, err := s.password(append([]string{""}, args...))
 	if err != nil {
