@@ -14,17 +14,16 @@ var containerVariables = map[string]string{
 // prefix is what our own variables start with.
 const prefix = "LEVERET_"
 
-// fromEnvironment turns variables into assignments. RabbitMQ's come first, so that ours override them. Each setting goes by its key and by
-// its flag, in capitals and with underscores: LEVERET_MAX_MESSAGE_SIZE, LEVERET_AMQP_ADDR.
+// fromEnvironment turns variables into assignments, those of RabbitMQ's image and ours, which override them. Each setting goes by its key and
+// by its flag, in capitals and with underscores: LEVERET_MAX_MESSAGE_SIZE, LEVERET_AMQP_ADDR.
 //
 // A variable of ours that is no setting is not an error but a warning: Kubernetes sets LEVERET_SERVICE_HOST and the like in every
 // container that runs beside a service of that name.
-func fromEnvironment(environ []string) (all []assignment, warnings []string) {
-	var ours []assignment
+func fromEnvironment(environ []string) (rabbitMQs, ours []assignment, warnings []string) {
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
 		if key := containerVariables[name]; key != "" {
-			all = append(all, assignment{key: key, value: value, origin: name})
+			rabbitMQs = append(rabbitMQs, assignment{key: key, value: value, origin: name})
 		}
 		bare, found := strings.CutPrefix(name, prefix)
 		if !found || otherVariables[bare] {
@@ -39,7 +38,7 @@ func fromEnvironment(environ []string) (all []assignment, warnings []string) {
 			warnings = append(warnings, name+": no setting goes by this name")
 		}
 	}
-	return append(all, ours...), warnings
+	return rabbitMQs, ours, warnings
 }
 
 // otherVariables are read by other commands than serve, or name the file.

@@ -39,9 +39,10 @@ func Load(from Sources) (*Loaded, error) {
 		lines, bad := parse(from.File, file)
 		errs = append(append(errs, bad...), l.apply(lines)...)
 	}
-	variables, warnings := fromEnvironment(from.Environ)
+	rabbitMQs, ours, warnings := fromEnvironment(from.Environ)
 	l.Warnings = append(l.Warnings, warnings...)
-	errs = append(errs, l.apply(variables)...)
+	// Two sources and not one: a list of ours replaces a list of RabbitMQ's, and is not added to it.
+	errs = append(append(errs, l.apply(rabbitMQs)...), l.apply(ours)...)
 	errs = append(errs, l.apply(fromFlags(from.Flags))...)
 	return l, errors.Join(errs...)
 }

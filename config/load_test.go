@@ -35,6 +35,18 @@ func TestLaterSourcesOverride(t *testing.T) {
 	}
 }
 
+// A list of ours takes the place of RabbitMQ's, whichever stands first in the environment.
+func TestOwnVariablesReplaceLists(t *testing.T) {
+	environ := []string{"LEVERET_AMQP_ADDR=7,localhost:8", "RABBITMQ_NODE_PORT=5"}
+	for range 2 {
+		l, err := config.Load(config.Sources{Environ: environ})
+		if err != nil || !slices.Equal(l.AMQPAddrs, []string{":7", "localhost:8"}) {
+			t.Errorf("%q: %v, %q", environ, err, l.AMQPAddrs)
+		}
+		slices.Reverse(environ)
+	}
+}
+
 func TestVariables(t *testing.T) {
 	tests := []struct {
 		variable string

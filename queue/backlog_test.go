@@ -17,21 +17,23 @@ type backlog struct {
 	disk   *store.Disk
 	synced chan struct{}
 	q      *queue.Queue
+	keys   int // of the messages, if the queue asks for them
 }
 
-func newBacklog(t testing.TB) *backlog {
+func newBacklog(t testing.TB, opts queue.Options) *backlog {
 	disk, err := store.Open(t.TempDir(), store.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &backlog{t: t, disk: disk, synced: make(chan struct{}, 1)}
+	b := &backlog{t: t, disk: disk, synced: make(chan struct{}, 1), keys: 1}
 	disk.OnDurable(func() {
 		select {
 		case b.synced <- struct{}{}:
 		default:
 		}
 	})
-	b.q = queue.New(queue.Options{Name: "q", ID: disk.NextQueueID(), Durable: true, Log: disk})
+	opts.Name, opts.ID, opts.Durable, opts.Log = "q", disk.NextQueueID(), true, disk
+	b.q = queue.New(opts)
 	t.Cleanup(func() {
 		b.q.Returned()
 		if err := disk.Close(context.Background()); err != nil {
@@ -60,7 +62,12 @@ func (b *backlog) fill(messages, size int) {
 			chunk.Bytes = append(chunk.Bytes, m...)
 			chunk.Hold(1)
 			copied := amqp.Message(chunk.Bytes[start:len(chunk.Bytes):len(chunk.Bytes)])
-			logged.Publish(copied, 0)
+			tag := uint32(0)
+			if b.q.Tagged() {
+				tag = keyedTag(messages, b.keys)
+				batch.Tag(tag)
+			}
+			logged.Publish(copied, tag)
 			logged.To(b.q.Options().ID)
 			full = batch.Add(copied, chunk)
 		}
@@ -86,14 +93,20 @@ func (b *backlog) fill(messages, size int) {
 	}
 }
 
-// drainer takes everything and acknowledges two hundred at a time.
+// drainer takes all that it gets and acknowledges two hundred at a time.
 type drainer struct {
 	q        *queue.Queue
 	consumer queue.Consumer
 	settle   *queue.Settlement
 	held     int
-	left     int
-	done     chan struct{}
+	all      *drainers
+}
+
+// drainers take everything from a queue together.
+type drainers struct {
+	list []*drainer
+	left int
+	done chan struct{}
 }
 
 func (*drainer) Lock()       {}
@@ -108,24 +121,41 @@ func (d *drainer) Deliver(seq uint64, m amqp.Message, _ bool) bool {
 	}
 	d.settle.Add(seq)
 	d.held++
-	if d.left--; d.held == 200 || d.left == 0 {
-		d.q.Settle(d.settle)
-		d.settle, d.held = nil, 0
+	if d.held == 200 {
+		d.acknowledge()
 	}
-	if d.left == 0 {
-		close(d.done)
+	if d.all.left--; d.all.left == 0 {
+		for _, other := range d.all.list {
+			other.acknowledge()
+		}
+		close(d.all.done)
 	}
 	return true
 }
 
-func (b *backlog) drain(messages int) {
-	d := &drainer{q: b.q, left: messages, done: make(chan struct{})}
-	d.consumer = queue.Consumer{Tag: "c", Outbox: d, Receiver: d}
-	if err := b.q.Consume(&d.consumer, func() {}); err != nil {
-		b.t.Fatal(err)
+func (d *drainer) acknowledge() {
+	if d.settle != nil {
+		d.q.Settle(d.settle)
+		d.settle, d.held = nil, 0
 	}
-	<-d.done
-	b.q.Cancel(&d.consumer, func() {})
+}
+
+func (b *backlog) drain(messages, consumers int) {
+	all := &drainers{left: messages, done: make(chan struct{})}
+	for range consumers {
+		d := &drainer{q: b.q, all: all}
+		d.consumer = queue.Consumer{Tag: "c", Prefetch: 250, Outbox: d, Receiver: d}
+		all.list = append(all.list, d)
+	}
+	for _, d := range all.list {
+		if err := b.q.Consume(&d.consumer, func() {}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	<-all.done
+	for _, d := range all.list {
+		b.q.Cancel(&d.consumer, func() {})
+	}
 	if n, err := b.q.Counts(); err != nil || n.Ready+n.Unacked != 0 {
 		b.t.Fatalf("%+v are left, %v", n, err)
 	}
@@ -136,13 +166,13 @@ func BenchmarkDrain(b *testing.B) {
 	for _, size := range []int{16, 1024} {
 		for _, length := range []int{10_000, 1_000_000} {
 			b.Run(fmt.Sprintf("size=%d/length=%d", size, length), func(b *testing.B) {
-				log := newBacklog(b)
+				log := newBacklog(b, queue.Options{})
 				b.ReportAllocs()
 				for n := 0; n < b.N; n += length {
 					b.StopTimer()
 					log.fill(length, size)
 					b.StartTimer()
-					log.drain(length)
+					log.drain(length, 1)
 				}
 			})
 		}
@@ -152,13 +182,13 @@ func BenchmarkDrain(b *testing.B) {
 // What is read for the head stands in chunks that are used again: draining a long queue allocates little.
 func TestDrainUsesMemoryAgain(t *testing.T) {
 	const messages, size = 50_000, 1000
-	b := newBacklog(t)
+	b := newBacklog(t, queue.Options{})
 	b.fill(messages, size)
-	b.drain(messages)
+	b.drain(messages, 1)
 	b.fill(messages, size)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	b.drain(messages)
+	b.drain(messages, 1)
 	runtime.ReadMemStats(&after)
 	most := uint64(messages * size / 4)
 	if raceDetector { // it makes pools forget
@@ -178,7 +208,7 @@ func TestMemoryOfALongQueue(t *testing.T) {
 	if raceDetector {
 		step, mostEach = step/10, 20
 	}
-	b := newBacklog(t)
+	b := newBacklog(t, queue.Options{})
 	b.fill(step, 16) // windows are full
 	before := heap()
 	for range steps {
@@ -190,7 +220,7 @@ func TestMemoryOfALongQueue(t *testing.T) {
 	} else {
 		t.Logf("%.2f bytes a message", each)
 	}
-	b.drain(step * (steps + 1))
+	b.drain(step*(steps+1), 1)
 }
 
 // heap is how much memory is in use after a collection.

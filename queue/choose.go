@@ -135,6 +135,16 @@ func (o *groups) sortable(l *groupLane) bool {
 	return l.sorted < groupLook && (!o.full || l.sorted < groupLeast)
 }
 
+// asTheyCame reports whether messages are wanted from disk in the order in which they came: no lane has enough, and no group waits for one of its own.
+func (o *groups) asTheyCame() bool {
+	for i := range o.lanes {
+		if !o.sortable(&o.lanes[i]) {
+			return false
+		}
+	}
+	return !o.full && o.absent.count == 0
+}
+
 // weighSorted counts messages that are sorted, or are not any more.
 func (o *groups) weighSorted(l *groupLane, count int) {
 	l.sorted += count

@@ -44,7 +44,7 @@ func (r *groupRun) glance(q *Queue, numbers []uint64, most int) {
 	}
 	for _, e := range entries[:len(numbers)] {
 		if e != nil {
-			r.seen += e.message[0]
+			r.seen += e.message[0] + e.message[len(e.message)-1]
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"leveret/amqp"
+	"leveret/store"
 )
 
 // groupQueue is a queue with so many messages of each of some groups in memory, that nobody consumes from.
@@ -281,5 +282,39 @@ func TestPurgeForgetsIdleGroups(t *testing.T) {
 		if q.groups.all.find(g.tag) != g {
 			t.Errorf("group %d is idle and not known", g.tag)
 		}
+	}
+}
+
+// Messages are read from disk as they came, unless a lane has enough, or a group waits for one of its own: that goes first.
+func TestGroupsAreReadAsTheyCame(t *testing.T) {
+	q := groupQueue(1, groupLook-1)
+	q.consumers.add(&Consumer{queue: q})
+	for n := uint64(2000); n < 2100; n++ {
+		q.away.Add(n)
+		q.groups.addTail(n, uint32(n%2)+1)
+	}
+	if got := q.wanted(); !slices.Equal(got, []store.Range{{First: 2000, Last: 2099}}) {
+		t.Errorf("wanted is %v", got)
+	}
+	q.groups.assign(1999, 1) // no more of its lane, where every other message is, but for the first one
+	if got := q.wanted(); len(got) != 50 || got[0] != (store.Range{First: 2000, Last: 2001}) {
+		t.Errorf("wanted is %v, when a lane has enough", got)
+	}
+
+	q = groupQueue(1, 1)
+	q.consumers.add(&Consumer{queue: q})
+	for n := uint64(2); n < 4*readNumbers; n += 2 {
+		q.away.Add(n)
+		q.groups.addTail(n, 1)
+	}
+	last := uint64(4*readNumbers + 1)
+	q.away.Add(last)
+	q.groups.assign(last, 5)
+	q.groups.choose(q, false) // finds the only one that is here
+	q.groups.hold(1, q.consumers.all[0])
+	q.groups.remove(1, 1)
+	q.groups.choose(q, false) // finds that the first one of group 5 is not
+	if got := q.wanted(); got[len(got)-1].Last != last {
+		t.Errorf("wanted is up to %d, though a group waits for %d", got[len(got)-1].Last, last)
 	}
 }

@@ -115,7 +115,7 @@ func (q *Queue) wanted() (wanted []store.Range) {
 	if q.consumers.ready == 0 && len(q.gets) == 0 && !q.lifetimes.mortal() && !q.maybeTooBig() {
 		most = 1 // just to see it
 	}
-	if q.order != nil {
+	if q.order != nil && (q.groups == nil || !q.groups.asTheyCame()) {
 		if q.overlooked { // nothing else, or it may be overlooked for ever
 			most = 1
 		}

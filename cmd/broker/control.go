@@ -18,11 +18,11 @@ var _ management.Control = control{}
 // SetMemoryWatermark sets from how much memory publishers are held.
 func (n control) SetMemoryWatermark(bytes uint64, fraction float64) error {
 	if bytes == 0 {
-		total := memoryTotal(os.DirFS("/"))
-		if total <= 0 {
-			return fmt.Errorf("%w: how much memory there is can't be told", management.ErrBadValue)
+		share, err := shareOfMemory(fraction)
+		if err != nil {
+			return err
 		}
-		bytes = max(1, uint64(float64(total)*fraction)) // a limit of 0 would be none
+		bytes = max(1, share) // a limit of 0 would be none
 	}
 	// The server tells the Go runtime too, by OnMemoryLimit.
 	n.server.SetMemoryLimit(bytes)
@@ -36,10 +36,24 @@ func (n control) SetDiskLimit(bytes uint64, fraction float64) error {
 		return fmt.Errorf("%w: there is no data folder", management.ErrBadValue)
 	}
 	if bytes == 0 {
-		bytes = uint64(float64(memoryTotal(os.DirFS("/"))) * fraction)
+		share, err := shareOfMemory(fraction)
+		if err != nil {
+			return err
+		}
+		bytes = share
 	}
 	limited.SetMinFree(bytes)
 	return nil
+}
+
+// shareOfMemory is a fraction of the machine's or the container's memory, in bytes. Where nobody can tell how much that is there is none: a limit that
+// silently became 0 would be no limit.
+func shareOfMemory(fraction float64) (uint64, error) {
+	total := memoryTotal(os.DirFS("/"))
+	if total <= 0 {
+		return 0, fmt.Errorf("%w: how much memory there is can't be told", management.ErrBadValue)
+	}
+	return uint64(float64(total) * fraction), nil
 }
 
 // SetLogLevel sets how much is logged, until the settings are read again.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"leveret/cmd/broker/rabbitmqctl"
 	"leveret/ctl"
 	"leveret/ctl/ctltest"
+	"leveret/management"
 )
 
 // rabbitmqctlAt runs RabbitMQ's tool over the control socket of the broker in a folder.
@@ -122,4 +125,32 @@ func TestCalledBy(t *testing.T) {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
+}
+
+// A broker in memory has no disk that could be low; the log level may be given in RabbitMQ's word.
+func TestControlInMemory(t *testing.T) {
+	boot(t, "", heard, func(n *node) {
+		c := control{n}
+		for name, err := range map[string]error{
+			"disk": c.SetDiskLimit(1, 0), "share of the memory as disk": c.SetDiskLimit(0, 0.5), "level": c.SetLogLevel("WARN"), "no level": c.SetLogLevel(""),
+		} {
+			if !errors.Is(err, management.ErrBadValue) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for level, want := range map[string]slog.Level{"warning": slog.LevelWarn, "warn": slog.LevelWarn, "debug": slog.LevelDebug} {
+			if err := c.SetLogLevel(level); err != nil || n.level.Level() != want {
+				t.Errorf("%s: %v, %s", level, err, n.level.Level())
+			}
+		}
+		for range 3 { // more than once is no more than once
+			c.Stop()
+		}
+		if len(n.stops) != 1 {
+			t.Errorf("%d stops", len(n.stops))
+		}
+		if err := c.SetMemoryWatermark(0, 1e-30); err != nil || n.server.MemoryLimit() != 1 {
+			t.Errorf("the smallest share: %v, %d bytes", err, n.server.MemoryLimit())
+		}
+	})
 }
