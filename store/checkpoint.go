@@ -68,10 +68,10 @@ func (p *step) write(tx *bbolt.Tx) error {
 }
 
 // checkpoint brings the root file up to the end of the last sealed segment: what those segments put into the index, and what was
-// settled since. It goes in steps; each may be there without the rest after a crash, because a chunk counts only once its segment
-// is named, and what a step says of older chunks is also in the log that would be replayed. The position, which says what need
-// not be replayed, comes last. Only then may a segment go: its settlements concern older ones. The root file forgets the segments
-// that are to be freed.
+// settled before it began; what changes meanwhile is for the next one, or it would never end while the broker is busy. It goes in steps; each may be
+// there without the rest after a crash, because a chunk counts only once its segment is named, and what a step says of older chunks
+// is also in the log that would be replayed. The position, which says what need not be replayed, comes with the last one. Only then
+// may a segment go: its settlements concern older ones. The root file forgets the segments that are to be freed.
 func (s *Disk) checkpoint(free []*segment) error {
 	for _, seg := range free {
 		if err := s.sweep(seg); err != nil {
@@ -79,41 +79,43 @@ func (s *Disk) checkpoint(free []*segment) error {
 		}
 	}
 	segments, pos := s.unsaved()
-	cursor := saveCursor{segments: segments}
-	for {
-		p := s.index.nextStep(&cursor)
-		if p == nil {
-			break
-		}
-		if err := s.root.update(p.write); err != nil {
-			s.index.undo(p)
+	todo := s.index.save(segments)
+	for last := false; !last; s.hook("stepped") {
+		var p *step
+		p, last = s.index.nextStep(&todo)
+		err := s.root.update(func(tx *bbolt.Tx) error {
+			if err := p.write(tx); err != nil || !last {
+				return err
+			}
+			return s.putPosition(tx, segments, free, pos)
+		})
+		if err != nil { // the steps before stay written: the next attempt names the segments
+			s.index.undo(p, todo.changes)
 			return fmt.Errorf("checkpoint: %w", err)
 		}
-		s.hook("stepped")
-	}
-	err := s.root.update(func(tx *bbolt.Tx) error {
-		for _, seg := range segments {
-			if err := putValue(tx, bucketSegments, uint64Key(seg.id), seg.encode()); err != nil {
-				return err
-			}
-		}
-		for _, seg := range free {
-			if err := deleteValue(tx, bucketSegments, uint64Key(seg.id)); err != nil {
-				return err
-			}
-		}
-		if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
-			return err
-		}
-		return putNumber(tx, keyCheckpoint, pos)
-	})
-	if err != nil { // the steps stay written: the next attempt names the segments
-		return fmt.Errorf("checkpoint: %w", err)
 	}
 	s.counters.checkpoints.Add(1)
 	s.index.saved(segments)
 	s.hook("checkpointed")
 	return nil
+}
+
+// putPosition names the segments that a checkpoint saved, forgets those that are to be freed, and says from where the log is replayed.
+func (s *Disk) putPosition(tx *bbolt.Tx, segments, free []*segment, pos uint64) error {
+	for _, seg := range segments {
+		if err := putValue(tx, bucketSegments, uint64Key(seg.id), seg.encode()); err != nil {
+			return err
+		}
+	}
+	for _, seg := range free {
+		if err := deleteValue(tx, bucketSegments, uint64Key(seg.id)); err != nil {
+			return err
+		}
+	}
+	if err := putNumber(tx, keySegment, s.pool.next()); err != nil {
+		return err
+	}
+	return putNumber(tx, keyCheckpoint, pos)
 }
 
 // unsaved returns the sealed segments that no checkpoint has, and the position behind the last of them.
@@ -135,17 +137,27 @@ func (s *Disk) unsaved() (segments []*segment, pos uint64) {
 	return segments, pos
 }
 
-// saveCursor is how far the saving of segments has come.
+// saveCursor is what a checkpoint has still to write.
 type saveCursor struct {
 	segments []*segment
-	chunk    int
+	chunk    int // the next one of the first segment
+	changes
 }
 
-// nextStep takes what one transaction shall write; nil when nothing is left.
-func (x *index) nextStep(at *saveCursor) *step {
+// save begins a checkpoint that saves segments: all that changed is its to write, or to give back with undo.
+func (x *index) save(segments []*segment) saveCursor {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	p := &step{}
+	at := saveCursor{segments: segments, changes: x.due}
+	x.due = changes{}
+	return at
+}
+
+// nextStep takes what one transaction shall write, and says whether it is the last one.
+func (x *index) nextStep(at *saveCursor) (p *step, last bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p = &step{}
 	for len(at.segments) > 0 && p.size < stepBytes {
 		seg := at.segments[0]
 		if at.chunk == len(seg.chunks) {
@@ -167,36 +179,33 @@ func (x *index) nextStep(at *saveCursor) *step {
 		c.saved = true
 		p.chunks = append(p.chunks, c)
 	}
-	x.stepAcks(p)
-	x.stepNotes(p)
-	x.stepLanes(p)
-	if p.size == 0 {
-		return nil
-	}
-	return p
+	x.stepAcks(at, p)
+	x.stepNotes(at, p)
+	x.stepLanes(at, p)
+	return p, len(at.segments) == 0 && at.size() == 0
 }
 
 // stepAcks takes changes of the live state of saved chunks.
-func (x *index) stepAcks(p *step) {
-	for len(x.dirtyChunks) > 0 && p.size < stepBytes {
-		c := pop(&x.dirtyChunks)
+func (x *index) stepAcks(at *saveCursor, p *step) {
+	for len(at.dirtyChunks) > 0 && p.size < stepBytes {
+		c := pop(&at.dirtyChunks)
 		c.dirty = false
 		if c.live > 0 {
 			p.put(bucketAcks, c.key().encode(), c.encodeLive())
 			p.live = append(p.live, c)
 		}
 	}
-	for len(x.deadChunks) > 0 && p.size < stepBytes {
-		k := pop(&x.deadChunks)
+	for len(at.deadChunks) > 0 && p.size < stepBytes {
+		k := pop(&at.deadChunks)
 		p.deleteChunk(k.encode())
 		p.dead = append(p.dead, k)
 	}
 }
 
 // stepLanes takes changes of the queues' next sequences.
-func (x *index) stepLanes(p *step) {
-	for len(x.dirtyLanes) > 0 && p.size < stepBytes {
-		l := pop(&x.dirtyLanes)
+func (x *index) stepLanes(at *saveCursor, p *step) {
+	for len(at.dirtyLanes) > 0 && p.size < stepBytes {
+		l := pop(&at.dirtyLanes)
 		l.dirty = false
 		if x.lanes[l.id] != l {
 			continue // dropped
@@ -205,8 +214,8 @@ func (x *index) stepLanes(p *step) {
 		l.saved = true
 		p.lanes = append(p.lanes, l)
 	}
-	for len(x.deadLanes) > 0 && p.size < stepBytes {
-		id := pop(&x.deadLanes)
+	for len(at.deadLanes) > 0 && p.size < stepBytes {
+		id := pop(&at.deadLanes)
 		p.delete(bucketQueues, uint64Key(id))
 		p.gone = append(p.gone, id)
 	}
@@ -220,27 +229,28 @@ func pop[T any](list *[]T) T {
 	return v
 }
 
-// undo makes a step that could not be written due again.
-func (x *index) undo(p *step) {
+// undo makes a step that could not be written due again, and what was to come after it.
+func (x *index) undo(p *step, rest changes) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.due.add(rest)
 	for _, c := range p.chunks {
 		c.saved = false
 	}
 	for _, c := range p.live {
 		if !c.dirty {
 			c.dirty = true
-			x.dirtyChunks = append(x.dirtyChunks, c)
+			x.due.dirtyChunks = append(x.due.dirtyChunks, c)
 		}
 	}
-	x.deadChunks = append(x.deadChunks, p.dead...)
+	x.due.deadChunks = append(x.due.deadChunks, p.dead...)
 	for _, l := range p.lanes {
 		if !l.dirty {
 			l.dirty = true
-			x.dirtyLanes = append(x.dirtyLanes, l)
+			x.due.dirtyLanes = append(x.due.dirtyLanes, l)
 		}
 	}
-	x.deadLanes = append(x.deadLanes, p.gone...)
+	x.due.deadLanes = append(x.due.deadLanes, p.gone...)
 	for _, n := range p.notes {
 		x.undoNotes(n)
 	}

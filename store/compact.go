@@ -226,7 +226,7 @@ func (x *index) relocated(seg *segment, list []survivors) {
 		c := sv.chunk
 		if c.live == 0 {
 			// It died meanwhile, and its keys were written again: they are to go once more.
-			x.deadChunks = append(x.deadChunks, sv.key)
+			x.due.deadChunks = append(x.due.deadChunks, sv.key)
 			continue
 		}
 		seg.disk -= c.liveDisk()

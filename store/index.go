@@ -22,16 +22,34 @@ type index struct {
 	chunks  int   // number of chunks
 	bytes   int64 // entries in memory
 
-	// What the next checkpoint has to write.
+	due       changes // since the last checkpoint began
+	noteBytes int     // of notes in memory
+
+	scratch record
+	last    *lane // of the last record: neighbours are often of one queue
+}
+
+// changes are what a checkpoint has to write, beside the chunks of the segments that it saves.
+type changes struct {
 	dirtyLanes  []*lane
 	dirtyChunks []*chunk
 	deadChunks  []chunkKey // saved once, not needed any more
 	deadLanes   []uint64
 	notedChunks []*chunk // saved ones with notes that are not
-	noteBytes   int      // of notes in memory
+}
 
-	scratch record
-	last    *lane // of the last record: neighbours are often of one queue
+// size is the number of changes.
+func (d *changes) size() int {
+	return len(d.dirtyLanes) + len(d.dirtyChunks) + len(d.deadChunks) + len(d.deadLanes) + len(d.notedChunks)
+}
+
+// add puts other changes beside these.
+func (d *changes) add(other changes) {
+	d.dirtyLanes = append(d.dirtyLanes, other.dirtyLanes...)
+	d.dirtyChunks = append(d.dirtyChunks, other.dirtyChunks...)
+	d.deadChunks = append(d.deadChunks, other.deadChunks...)
+	d.deadLanes = append(d.deadLanes, other.deadLanes...)
+	d.notedChunks = append(d.notedChunks, other.notedChunks...)
 }
 
 // lane is one queue of the index.
@@ -81,7 +99,7 @@ func (x *index) bump(l *lane, next uint64) {
 	l.next = next
 	if !l.dirty {
 		l.dirty = true
-		x.dirtyLanes = append(x.dirtyLanes, l)
+		x.due.dirtyLanes = append(x.due.dirtyLanes, l)
 	}
 }
 
@@ -226,7 +244,7 @@ func (x *index) settleChunk(c *chunk, r Range) bool {
 	c.seg.touched = true
 	if c.live > 0 && c.saved && !c.dirty {
 		c.dirty = true
-		x.dirtyChunks = append(x.dirtyChunks, c)
+		x.due.dirtyChunks = append(x.due.dirtyChunks, c)
 	}
 	return c.live == 0
 }
@@ -262,7 +280,7 @@ func (c *chunk) open() bool { return !c.saved && !c.seg.sealed }
 // bury forgets a chunk that died.
 func (x *index) bury(c *chunk) {
 	if c.saved {
-		x.deadChunks = append(x.deadChunks, c.key())
+		x.due.deadChunks = append(x.due.deadChunks, c.key())
 	}
 	x.bytes -= int64(len(c.entries))
 	x.chunks--
@@ -283,7 +301,7 @@ func (x *index) drop(queue uint64) {
 		x.bury(c)
 	}
 	if l.saved {
-		x.deadLanes = append(x.deadLanes, queue)
+		x.due.deadLanes = append(x.due.deadLanes, queue)
 	}
 	l.chunks, l.spill, l.next = nil, nil, 0
 	delete(x.lanes, queue)

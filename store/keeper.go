@@ -116,7 +116,7 @@ func (s *Disk) checkpointDue() bool {
 		}
 	}
 	x := s.index
-	return len(x.dirtyChunks)+len(x.deadChunks)+len(x.dirtyLanes)+len(x.deadLanes) > dirtyLimit || x.noteBytes > noteLimit
+	return x.due.size() > dirtyLimit || x.noteBytes > noteLimit
 }
 
 // free lets go of a segment that the root file does not name any more.

@@ -132,7 +132,7 @@ func (x *index) annotate(queue uint64, notes []Note) {
 			continue
 		}
 		if c.saved && len(c.notes) == 0 {
-			x.notedChunks = append(x.notedChunks, c)
+			x.due.notedChunks = append(x.due.notedChunks, c)
 		}
 		before := len(c.notes)
 		c.annotate(n)
@@ -148,9 +148,9 @@ type noteChange struct {
 }
 
 // stepNotes takes the notes of saved chunks.
-func (x *index) stepNotes(p *step) {
-	for len(x.notedChunks) > 0 && p.size < stepBytes {
-		x.takeNotes(p, pop(&x.notedChunks))
+func (x *index) stepNotes(at *saveCursor, p *step) {
+	for len(at.notedChunks) > 0 && p.size < stepBytes {
+		x.takeNotes(p, pop(&at.notedChunks))
 	}
 }
 
@@ -177,7 +177,7 @@ func (x *index) undoNotes(n noteChange) {
 	c.notes = slices.Concat(n.added, c.notes) // the later ones stay the last
 	x.noteBytes += len(n.added)
 	if c.saved {
-		x.notedChunks = append(x.notedChunks, c)
+		x.due.notedChunks = append(x.due.notedChunks, c)
 	}
 }
 

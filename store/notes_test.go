@@ -135,17 +135,19 @@ func TestNotesOfAFailedCheckpoint(t *testing.T) {
 	x.publish(seg, entry{offset: 100, size: 50, body: 30}, []Pair{{Queue: 1, Seq: 1}})
 	x.annotate(1, []Note{{1, []byte("old")}})
 	for range 2 { // not yet saved, then saved
-		p := x.nextStep(&saveCursor{segments: []*segment{seg}})
-		if p == nil || len(p.notes) != 1 || x.noteBytes != 0 {
+		todo := x.save([]*segment{seg})
+		p, _ := x.nextStep(&todo)
+		if len(p.notes) != 1 || x.noteBytes != 0 {
 			t.Fatalf("step %+v", p)
 		}
 		x.annotate(1, []Note{{1, []byte("new")}})
-		x.undo(p)
+		x.undo(p, todo.changes)
 		c := x.lanes[1].chunks[0]
 		if got := notesText(latestNotes(c.notes, c.aliveAt)); got != "0=new" || x.noteBytes != len(c.notes) {
 			t.Fatalf("kept %q, counted %d", got, x.noteBytes)
 		}
-		if p = x.nextStep(&saveCursor{segments: []*segment{seg}}); p == nil || len(p.notes) != 1 {
+		todo = x.save([]*segment{seg})
+		if p, _ = x.nextStep(&todo); len(p.notes) != 1 {
 			t.Fatalf("next step %+v", p)
 		}
 		x.annotate(1, []Note{{1, []byte("later")}})
