@@ -36,6 +36,7 @@ func (c *call) overview() (reply, error) {
 		{"object_totals", c.objectTotals()}, {"node", a.options.Node},
 	}
 	// Some agents ask every second for the version alone, and say so.
+	// Nothing of it is measured then.
 	if c.asked("disable_stats") {
 		return ok(columnsOf(c).whole().one(o))
 	}
@@ -62,6 +63,7 @@ func (c *call) objectTotals() object {
 		counts := v.Counts()
 		exchanges += counts.Exchanges
 		queues += counts.Queues
+		// As of each queue's last turn: nobody is asked or held up.
 		v.Queues(func(q *queue.Queue) bool {
 			consumers += q.Stats().Consumers
 			return true
@@ -77,7 +79,7 @@ func (c *call) objectTotals() object {
 func exchangeTypes() []object {
 	var list []object
 	for _, t := range exchangeTypeNames {
-		if exchange.KnownType(t) == nil {
+		if exchange.KnownType(t) == nil { // nil: no error, it is known
 			list = append(list, object{{"name", t}, {"description", exchangeTypeDescriptions[t]}, {"enabled", true}})
 		}
 	}
@@ -116,6 +118,7 @@ func (a *API) listeners() []object {
 }
 
 // contexts are the HTTP listeners, as web applications. Ports are texts there.
+// Health checks find the port of the API by them.
 func (a *API) contexts() []object {
 	list := []object{}
 	for _, l := range a.options.Listeners() {

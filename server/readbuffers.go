@@ -17,6 +17,7 @@ var (
 	frugalBuffers  = newBuffers(frugalBuffer)
 )
 
+// newBuffers pools slices by pointer, as a slice in an interface would be an allocation.
 func newBuffers(size int) *sync.Pool {
 	return &sync.Pool{New: func() any { b := make([]byte, size); return &b }}
 }

@@ -62,7 +62,6 @@ func (n figures) Node() metrics.Node {
 		Memory: map[string]uint64{"queues": uint64(s.Contents.ReadyBytes), "total": s.Memory},
 	}
 	wait, processing := n.server.Timings()
-	// Of all queues since the start, in seconds; the queues' own are of the last minutes.
 	m.Wait, m.Processing = durations(&wait), durations(&processing)
 	for _, l := range n.users.AttemptsByProtocol() {
 		m.Logins = append(m.Logins, metrics.Logins{Protocol: l.Protocol, Tried: l.Total, Failed: l.Failed})
