@@ -205,6 +205,7 @@ func (c *call) growReplicas() (reply, error) {
 	return ok([]object{})
 }
 
+// getClusterName shows it to whoever may log in: tools put it above their pages.
 func (c *call) getClusterName() (reply, error) { return ok(object{{"name", c.api.clusterName()}}) }
 
 // putClusterName gives the cluster a name, which dashboards show and shovels do not care for.

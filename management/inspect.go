@@ -226,6 +226,7 @@ func (c *call) discard() (reply, error) {
 	return noContent()
 }
 
+// pause and resume do nothing if the queue is so already, and say nothing of that.
 func (c *call) pause() (reply, error)  { return c.setPaused(true) }
 func (c *call) resume() (reply, error) { return c.setPaused(false) }
 

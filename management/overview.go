@@ -92,6 +92,7 @@ var exchangeTypeNames = []string{
 	"x-delayed-message",
 }
 
+// exchangeTypeDescriptions are for people, in the list of types that clients can declare.
 var exchangeTypeDescriptions = map[string]string{
 	"direct":            "routes by the whole routing key",
 	"fanout":            "routes to everything that is bound",

@@ -76,6 +76,7 @@ func (c *call) listParameters() (reply, error) {
 	}.reply(c)
 }
 
+// getParameter shows one of any component, policies included.
 func (c *call) getParameter() (reply, error) { return c.parameter(c.path("component")) }
 
 // parameter shows the one that the path names.

@@ -95,10 +95,12 @@ func (c *call) listPermissions() (reply, error) {
 	return c.replyRows(permissionRows(c.api.users.Users(), ""))
 }
 
+// listTopicPermissions lists the rows of all users in all virtual hosts, for administrators.
 func (c *call) listTopicPermissions() (reply, error) {
 	return c.replyRows(topicRows(c.api.users.Users(), ""))
 }
 
+// The four below are rows of either kind, of one user or in one virtual host.
 func (c *call) userPermissions() (reply, error)      { return c.rowsOfUser(permissionRows) }
 func (c *call) userTopicPermissions() (reply, error) { return c.rowsOfUser(topicRows) }
 

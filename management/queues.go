@@ -49,6 +49,7 @@ func findQueue(v *vhost.VHost, name string) *queue.Queue {
 	return v.AnyQueue(name)
 }
 
+// listQueues leaves out what is null and what takes long to make; listDetailed has all, for each queue.
 func (c *call) listQueues() (reply, error)   { return c.queues(reduced) }
 func (c *call) listDetailed() (reply, error) { return c.queues(detailed) }
 
