@@ -11,7 +11,7 @@ import (
 
 // section is one list of a file, and where its entries go.
 type section struct {
-	key  string
+	key  string // as in the file
 	read func(raw []json.RawMessage) error
 }
 
@@ -90,6 +90,7 @@ func parse(raw []byte, single bool) (*File, error) {
 	}
 	for _, s := range f.sections(single) {
 		var entries []json.RawMessage
+		// A list that is not there and one that is null are the same: nothing of the kind is imported.
 		if keys[s.key] == nil {
 			continue
 		}

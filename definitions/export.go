@@ -104,6 +104,7 @@ func limitsOf(v *vhost.VHost) Limits { return orEmpty(v.Limits()) }
 func (f *File) addVHost(v *vhost.VHost, name string) {
 	f.addPolicies(v, name)
 	v.Queues(func(q *queue.Queue) bool {
+		// Exclusive queues end with their connection, which no file can bring back.
 		if o := q.Options(); !o.Exclusive && !o.Delayed { // a queue of delayed messages comes with its exchange
 			f.Queues = append(f.Queues, Queue{o.Name, name, &o.Durable, o.AutoDelete, queueType(o.Arguments), o.Arguments})
 		}

@@ -35,6 +35,7 @@ func (b *Broker) importUsers(f *File) error {
 func before36(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
+	// What is no version is no old one.
 	m, err := strconv.Atoi(major)
 	n, err2 := strconv.Atoi(minor)
 	return err == nil && err2 == nil && (m < 3 || m == 3 && n < 6)

@@ -116,6 +116,7 @@ func (b *Broker) importPolicies(f *File) error {
 
 // fields are the policy as the value of a parameter. What the file leaves out is left out here.
 func (p *Policy) fields() (map[string]any, error) {
+	// As the API would send it, whose validation it goes through.
 	fields := map[string]any{"pattern": p.Pattern, "priority": int64(p.Priority)}
 	if p.ApplyTo != "" {
 		fields["apply-to"] = p.ApplyTo

@@ -41,6 +41,7 @@ func (c *call) overview() (reply, error) {
 		return ok(columnsOf(c).whole().one(o))
 	}
 	st := a.server.Stats()
+	// Counters of now, and rates of the samples: the two need not agree to the message.
 	values, h := a.nodeSample(&st), a.rates.past(nodeKey{}, w.any())
 	messages := publishCounters.addTo(nil, values[nodePublishAt:], h, nodePublishAt, w.messages)
 	messages = deliveryCounters.addTo(messages, values[nodeDeliverAt:], h, nodeDeliverAt, w.messages)

@@ -27,6 +27,7 @@ type policyKind struct {
 
 // routes are the paths of the kind; who may change them is who.
 func (k policyKind) routes(name string, who level) []route {
+	// Two levels may call: policymakers are stopped before for a virtual host that is not theirs, administrators are not.
 	write := func(run func(*call) (reply, error)) func(*call) (reply, error) {
 		return func(c *call) (reply, error) {
 			if c.vhost == nil && c.request.Method == http.MethodPut { // an administrator's calls are not stopped before

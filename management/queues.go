@@ -110,6 +110,7 @@ func (c *call) putQueue() (reply, error) {
 	}
 	// Looked at before: two callers at once may both hear 201, which harms nobody.
 	existed := findQueue(c.vhost, name) != nil
+	// With the caller's rights, and the same checks as over AMQP.
 	_, err = c.vhost.DeclareQueue(d, nobody, c.rights())
 	return put(!existed, err)
 }

@@ -96,6 +96,7 @@ func (c *call) putUser() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// A weak password is refused by SetUser, which knows the rule.
 	update, err := userUpdate(c.path("user"), o)
 	if err != nil {
 		return reply{}, err

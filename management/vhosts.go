@@ -155,6 +155,7 @@ func (c *call) putVHost() (reply, error) {
 		return reply{}, err
 	}
 	name := c.path("vhost")
+	// One call for both, so that two callers do not make it twice.
 	created, err := c.api.server.CreateVHost(name, m)
 	if err != nil {
 		return reply{}, err

@@ -78,6 +78,7 @@ func readDefinitions(c config.Config) ([]definitionsSource, error) {
 }
 
 // sourceNames are what the log calls them by.
+// URLs among them are without passwords.
 func sourceNames(sources []definitionsSource) (names []string) {
 	for _, s := range sources {
 		names = append(names, s.name)

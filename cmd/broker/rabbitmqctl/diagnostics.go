@@ -80,6 +80,7 @@ var diagnosticVerbs = []verb{
 // result is what a check says when all is well.
 func (s *session) result(text string) error {
 	switch {
+	// Health checks of orchestrators read it.
 	case s.formatter == "json":
 		message, _ := json.Marshal(text) // texts always can be
 		return s.say(`{"result":"ok","message":%s}`, message)

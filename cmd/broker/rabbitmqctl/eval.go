@@ -20,6 +20,7 @@ var (
 
 // eval knows the expression by its form. All others are refused, with what is known: to pretend success would hide what did not happen.
 func eval(s *session, args []string) error {
+	// Erlang ends an expression with a dot, which scripts may leave out.
 	expression := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(args[0]), "."))
 	if m := setAlarm.FindStringSubmatch(expression); m != nil {
 		return s.done(s.put(ctl.Path("leveret", "alarms", m[1]), nil))

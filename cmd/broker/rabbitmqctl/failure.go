@@ -45,6 +45,7 @@ func (s *session) told(v *verb, args []string, err error) error {
 	case refused.Status == http.StatusServiceUnavailable: // a check that found something
 		return &failure{"Error:\n" + refused.Error(), ctl.ExitUnavailable}
 	}
+	// Made by the tool, before or after it asked.
 	if refused.Method == "" { // not the broker's own
 		return &failure{"Error:\n" + refused.Error(), refused.ExitCode()}
 	}

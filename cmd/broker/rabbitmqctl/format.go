@@ -31,6 +31,7 @@ func tabled(objects []ctl.Object, columns ...string) *columnsAndRows {
 
 // print prints a list in the form that is asked for.
 func (s *session) print(l *columnsAndRows) error {
+	// What scripts read goes to the output, all else to the errors.
 	out := s.cmd.OutOrStdout()
 	headers := !s.silent && !s.noTableHeaders && len(l.rows) > 0 // RabbitMQ's tool prints them before the first row
 	switch s.formatter {

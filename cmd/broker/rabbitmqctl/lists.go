@@ -154,6 +154,7 @@ var absentKeys = strings.Fields(`policy operator_policy effective_policy_definit
 
 // known refuses columns that nothing has. Where nothing is listed it can't be told.
 func (l *list) known(columns []string, objects []ctl.Object) error {
+	// So a script that asks for nonsense of an empty broker is not told.
 	if len(objects) == 0 {
 		return nil
 	}

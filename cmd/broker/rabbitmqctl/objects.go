@@ -152,6 +152,7 @@ func (s *session) putJSON(given, field, path string, body map[string]any) error 
 // matchingPolicies lists the policies that fit a queue, the one that applies first.
 func matchingPolicies(s *session, args []string) error {
 	var found ctl.Object
+	// Our own path: RabbitMQ computes it on the node.
 	if err := s.get(ctl.Path("queues", s.vhost, args[0], "policy"), &found); err != nil {
 		return err
 	}

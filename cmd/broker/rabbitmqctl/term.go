@@ -41,6 +41,7 @@ func appendTerm(dst []byte, v any) []byte {
 		}
 		return append(dst, ']')
 	}
+	// What Go counted itself: ints, from lists that the tool makes.
 	return fmt.Append(dst, v)
 }
 

@@ -104,6 +104,7 @@ func (s *session) changeUser(name string, change func(user map[string]any)) erro
 	}
 	// A PUT without hash and without password would make a user that can't log in by one; so what is there is sent along.
 	user := map[string]any{"tags": strings.ReplaceAll(now.Text("tags"), ", ", ",")}
+	// The rest of a user is not the PUT's: permissions and limits stay.
 	for _, field := range []string{"password_hash", "hashing_algorithm"} {
 		if v := now[field]; v != nil && v != "" {
 			user[field] = v
