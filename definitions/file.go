@@ -157,7 +157,7 @@ type Tags []string
 func (t *Tags) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		// Before 3.9 tags were a text, in which an empty one means none.
+		// The text of older files; an empty one means none.
 		*t = auth.SplitTags(text)
 		return nil
 	}
