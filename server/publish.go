@@ -45,6 +45,7 @@ type publisher struct {
 	claimed   []claimed
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
+	pushAll   func()      // push, made once
 	confirm   []*channel  // with publishes that were not confirmed
 	settles   []settle    // not looked at
 	settled   gather      // looked at, to hand over
@@ -324,7 +325,10 @@ func (c *connection) handOver() {
 		p.behind = false
 		leads = c.leads()
 		p.logged.Led = leads
-		lsn = c.server.store.Append(&p.logged, p.push)
+		if p.pushAll == nil {
+			p.pushAll = p.push
+		}
+		lsn = c.server.store.Append(&p.logged, p.pushAll)
 		p.appended = true
 	} else if len(p.filled) > 0 {
 		p.push()
