@@ -147,7 +147,11 @@ func (o *groups) sortable(l *groupLane) bool {
 }
 
 // asTheyCame reports whether messages are wanted from disk in the order in which they came: no lane has enough, and no group waits for one of its own.
+// Nor is half of the memory taken by messages, large ones, that can't go: it would be full before what can go is read, and nothing after.
 func (o *groups) asTheyCame() bool {
+	if o.queue.groupsHalfFull() {
+		return false
+	}
 	for i := range o.lanes {
 		if !o.sortable(&o.lanes[i]) {
 			return false

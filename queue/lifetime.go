@@ -68,12 +68,13 @@ func (q *Queue) overdue(n uint64, m amqp.Message) bool {
 
 // expire removes the messages at the head whose time is up. Those behind one that may still wait stay until they get there.
 //
-// [TTL, head of the queue]: with lanes, the head of the queue is the one to be served next; in a quorum queue each lane has a head.
+// [TTL, head of the queue]: with lanes, the head of the queue is the one to be served next; in a quorum queue each lane has a head. Of a queue with groups
+// it is the oldest message of all; others whose time is up are left out when it is their turn.
 func (q *Queue) expire() {
 	if !q.lifetimes.mortal() {
 		return
 	}
-	if q.opts.Quorum {
+	if q.manyHeads() {
 		q.expireHeads()
 		return
 	}
@@ -92,6 +93,9 @@ func (q *Queue) expire() {
 		q.die(n, e, Expired)
 	}
 }
+
+// manyHeads reports whether each lane has a head. The lanes of groups are no more than memory saved: they have none.
+func (q *Queue) manyHeads() bool { return q.opts.Quorum && q.groups == nil }
 
 // expireHeads is expire for a queue whose lanes have heads of their own.
 func (q *Queue) expireHeads() {

@@ -14,9 +14,16 @@ import (
 // logged publishes a persistent message to a queue on a store in memory, under number 7.
 func logged(g *rig, s *store.Memory, m amqp.Message) {
 	tag := uint32(0)
-	b := queue.NewBatch()
 	if g.Tagged() {
 		tag = g.Tag(m, &queue.Origin{})
+	}
+	loggedAs(g, s, m, tag)
+}
+
+// loggedAs is logged for a message with a tag.
+func loggedAs(g *rig, s *store.Memory, m amqp.Message, tag uint32) {
+	b := queue.NewBatch()
+	if g.Tagged() {
 		b.AddTagged(m, nil, tag)
 	} else {
 		b.Add(m, nil)

@@ -63,6 +63,9 @@ func (q *Queue) readAhead() {
 // groupsFull reports whether no more messages of a queue with groups may be in memory.
 func (q *Queue) groupsFull() bool { return q.head > groupWindow*headWindow>>q.shifted }
 
+// groupsHalfFull reports whether half as many of them are.
+func (q *Queue) groupsHalfFull() bool { return q.head > groupWindow/2*headWindow>>q.shifted }
+
 // makeRoom takes the newest messages of a queue with groups out of memory, if it is full of them and those that could go are on disk; false: they are
 // not.
 func (q *Queue) makeRoom() bool {
@@ -89,7 +92,7 @@ func (q *Queue) watchesHead() bool {
 // headsAreHere reports whether those messages are in memory that may have to be removed first: the first one, or that of each lane where lanes have
 // heads of their own.
 func (q *Queue) headsAreHere() bool {
-	if !q.opts.Quorum || !q.lifetimes.mortal() && !q.lifetimes.unknown {
+	if !q.manyHeads() || !q.lifetimes.mortal() && !q.lifetimes.unknown {
 		return q.firstIsHere()
 	}
 	here := true
