@@ -48,14 +48,15 @@ func AppendMessageAddress(dst, exchange, routingKey []byte) []byte {
 // SetProperties fills in the head of a message under construction: the length of its properties, what the broker must know of them
 // and the time of publishing in Unix milliseconds. Only the goroutine that builds the message may call it.
 func (m Message) SetProperties(length int, index *PropertyIndex, published int64) {
-	m[0], m[2], m[3] = 0, 0, 0
+	traits := byte(0)
 	if index.DeliveryMode == Persistent {
-		m[0] |= messagePersistent
+		traits |= messagePersistent
 	}
 	if index.Has(FlagPriority) {
-		m[0] |= messageHasPriority
+		traits |= messageHasPriority
 	}
-	m[1] = index.Priority
+	m[0], m[1] = traits, index.Priority
+	binary.LittleEndian.PutUint16(m[2:], 0) // in one go, as it is read: a processor waits when it reads what it has just written in parts
 	binary.LittleEndian.PutUint32(m[4:], uint32(length))
 	binary.LittleEndian.PutUint64(m[8:], uint64(published))
 }

@@ -11,7 +11,6 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 		o.waiting = true
 		return 0, nil, nil, false
 	}
-	o.lookAhead(q)
 	for {
 		g, c := o.next(q, get)
 		if g == nil {
@@ -35,11 +34,13 @@ func (o *groups) choose(q *Queue, get bool) (n uint64, e *entry, c *Consumer, ok
 // next is the group that is served next, nil if none can be, and the consumer that gets its message.
 func (o *groups) next(q *Queue, get bool) (g *group, c *Consumer) {
 	if get {
+		o.lookAhead(q, 1)
 		return o.free.front, nil
 	}
 	if g, c = o.run.next(); g != nil {
 		return g, c
 	}
+	o.lookAhead(q, o.run.gone())
 	if g, c = o.front(q); g != nil {
 		o.run.begin(g, c)
 	}
@@ -61,16 +62,24 @@ func (o *groups) front(q *Queue) (*group, *Consumer) {
 	return free, q.consumers.next()
 }
 
-// lookAhead sorts messages of one lane after the other, up to the horizon, each time that something is chosen. The horizon is moved on when little is
-// sorted; and when all of that is with consumers it is a little, to see what stands behind.
-func (o *groups) lookAhead(q *Queue) {
+// lookAhead sorts messages of one lane after the other, up to the horizon: of as many lanes as messages have gone. The horizon is moved on when little
+// is sorted; and when all of that is with consumers it is a little, to see what stands behind.
+func (o *groups) lookAhead(q *Queue, lanes int) {
 	if !o.hasUnsorted() {
 		return
 	}
-	o.sort(q, uint32(o.turn), false)
-	if o.turn++; o.turn > 0 || o.unread {
-		return
+	for range lanes {
+		if o.unsorted[o.turn/64]>>(o.turn%64)&1 != 0 {
+			o.sort(q, uint32(o.turn), false)
+		}
+		if o.turn++; o.turn == 0 && !o.unread {
+			o.lookFurther()
+		}
 	}
+}
+
+// lookFurther moves the horizon on if it is time for that.
+func (o *groups) lookFurther() {
 	switch {
 	case o.sorted < groupAhead:
 		o.horizon += groupStep
@@ -104,12 +113,13 @@ func (o *groups) search(q *Queue, get bool) (found bool) {
 // sort sorts the messages of a lane up to the horizon, and returns the next one that can be sorted when the horizon has been moved on; above every
 // number if there is none. Those of a tail, which may go to disk before it is their turn, are sorted only if nothing else is found.
 func (o *groups) sort(q *Queue, i uint32, tail bool) (next uint64) {
+	next = math.MaxUint64
 	l := &o.lanes[i]
-	defer o.mark(i)
 	for o.sortable(l) && l.Len() > 0 {
 		n := l.First()
 		if n >= o.horizon {
-			return n
+			next = n
+			break
 		}
 		e := q.window.At(n)
 		if e == nil {
@@ -126,7 +136,8 @@ func (o *groups) sort(q *Queue, i uint32, tail bool) (next uint64) {
 			o.add(n, e.tag)
 		}
 	}
-	return math.MaxUint64
+	o.mark(i)
+	return next
 }
 
 // sortable reports whether messages of a lane may be sorted: there are not too many that are, in the lane or in all. A lane that has next to none is

@@ -21,11 +21,13 @@ func (r *groupRun) begin(g *group, c *Consumer) {
 	}
 }
 
+// gone is how many messages have gone in this run.
+func (r *groupRun) gone() int { return groupRunMost - r.left }
+
 // next is the group whose run goes on and its consumer, nil if none does.
 func (r *groupRun) next() (*group, *Consumer) {
 	g, c := r.group, r.consumer
 	if r.left == 0 || c == nil || g.holder != c || !c.linked || g.ready.len() == 0 || g.absent {
-		r.left = 0
 		return nil, nil
 	}
 	r.left--

@@ -33,9 +33,6 @@ type Log interface {
 // settledRanges is how many ranges are told to the log at once: a record of it stays small however scattered a queue's messages are.
 const settledRanges = 4096
 
-// settled are messages that the store has, that a turn is done with, and that the store has not been told of. Owned by whoever runs the queue.
-type settled []store.Range
-
 // Logs reports whether the log holds a message of this queue. Any goroutine may ask.
 func (q *Queue) Logs(m amqp.Message) bool { return q.logs(m.Traits()) }
 
@@ -53,28 +50,30 @@ func (q *Queue) tell(n uint64) {
 
 func (q *Queue) tellRange(r store.Range) {
 	q.forgetAttempts(r)
-	if last := len(q.settled) - 1; last >= 0 && q.settled[last].Last+1 == r.First {
-		q.settled[last].Last = r.Last
+	s := q.borrow()
+	if last := len(s.settled) - 1; last >= 0 && s.settled[last].Last+1 == r.First {
+		s.settled[last].Last = r.Last
 		return
 	}
-	if len(q.settled) == settledRanges {
+	if len(s.settled) == settledRanges {
 		q.tellLog()
 	}
-	q.settled = append(q.settled, r)
+	s.settled = append(s.settled, r)
 }
 
 // tellLog hands over what was noted, once a turn as a rule. Only a queue that has put transient messages aside can't tell which of the two the
 // store has.
 func (q *Queue) tellLog() {
 	q.tellNotes()
-	if len(q.settled) == 0 {
+	s := q.scratch
+	if s == nil || len(s.settled) == 0 {
 		return
 	}
 	if q.logging {
-		q.opts.Log.Settle(q.store, q.settled)
+		q.opts.Log.Settle(q.store, s.settled)
 	}
 	if q.spilled {
-		q.opts.Log.Discard(q.store, q.settled)
+		q.opts.Log.Discard(q.store, s.settled)
 	}
-	q.settled = q.settled[:0]
+	s.settled = s.settled[:0]
 }

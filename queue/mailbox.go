@@ -172,9 +172,9 @@ func (m *mailbox) flowing() bool {
 	return m.readyBytes > FlowLimit && time.Since(m.delivered) < FlowWait
 }
 
-// take swaps the mailbox's contents for empty slices. It returns nil, and nobody runs the queue any more, when there was nothing and the
-// runner says that it has no work left of its own.
-func (m *mailbox) take(state *runnerState) (t *taken) {
+// take empties the mailbox. It returns false, and nobody runs the queue any more, when there was nothing and the runner says that it has no work
+// left of its own.
+func (m *mailbox) take(state *runnerState) (t taken, ok bool) {
 	m.mu.Lock()
 	if state.delivered {
 		m.delivered = m.lately
@@ -187,10 +187,12 @@ func (m *mailbox) take(state *runnerState) (t *taken) {
 		close(m.drained)
 		m.drained = nil
 	}
-	if m.head != nil || len(m.commands) > 0 || state.busy {
-		t = turns.Get().(*taken)
+	if ok = m.head != nil || len(m.commands) > 0 || state.busy; ok {
 		t.batches, m.head, m.tail = m.head, nil, nil
-		t.commands, m.commands = m.commands, t.commands[:0]
+		if len(m.commands) > 0 {
+			t.scratch = scratches.Get().(*scratch)
+			t.scratch.commands, m.commands = m.commands, t.scratch.commands
+		}
 		m.bytes = 0
 	} else {
 		m.running = false
@@ -200,7 +202,7 @@ func (m *mailbox) take(state *runnerState) (t *taken) {
 		}
 	}
 	m.mu.Unlock()
-	return t
+	return t, ok
 }
 
 // awaitIdle blocks until nobody runs the queue. One caller at a time.

@@ -63,6 +63,7 @@ func TestLaneHeadsOnDiskExpire(t *testing.T) {
 				logged(g, s, large(9, -1))
 			}
 		}
+		synctest.Wait() // the queue may run on a goroutine by now
 		if st := g.Stats(); st.Ready != 2*manyLarge+1 || st.InMemory > manyLarge {
 			t.Errorf("%d are ready, %d in memory", st.Ready, st.InMemory)
 		}

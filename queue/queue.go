@@ -76,9 +76,9 @@ type Queue struct {
 	departed   bool   // a message was dropped or dead-lettered since the stats were told
 	next       uint64 // number of the next message to be put into the window
 	keeper     keeper
-	settled    settled
-	order      order   // nil: first in, first out
-	groups     *groups // the order, if it is that
+	scratch    *scratch // nil between turns, and in one that has not needed it
+	order      order    // nil: first in, first out
+	groups     *groups  // the order, if it is that
 	set        Settings
 	clock      clock
 	service    *service // nil until the first delivery

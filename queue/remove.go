@@ -51,7 +51,9 @@ func (q *Queue) close() {
 	q.unacked, q.service = 0, nil
 	q.clock.stop()
 	q.forget()
-	q.settled = q.settled[:0] // the store drops the queue as a whole
+	if q.scratch != nil {
+		q.scratch.settled = q.scratch.settled[:0] // the store drops the queue as a whole
+	}
 	totals := q.counted
 	q.counted, q.departed = Totals{}, true
 	q.publishStats()

@@ -14,8 +14,8 @@ import (
 type Set struct {
 	pages []setPage // ascending by number, none of them empty
 	count int
-	low   uint64 // the lowest number, if known
-	known bool
+	low   uint64 // no number is lower, and
+	known bool   // this is the lowest; above every number if there is none
 	spare *setBits
 	short []uint16
 }
@@ -94,7 +94,7 @@ func (p *setPage) insert(n uint64) bool {
 // Add puts a number in.
 func (s *Set) Add(n uint64) {
 	i, found := s.find(n / pageEntries)
-	s.known = s.known && n > s.low
+	s.low = min(s.low, n)
 	if !found {
 		s.pages = slices.Insert(s.pages, i, setPage{number: n / pageEntries, few: s.list()})
 	}
@@ -121,7 +121,7 @@ func (s *Set) AddRange(r store.Range) {
 		if n%pageEntries == 0 && r.Last-n >= pageEntries-1 && !found {
 			s.pages = slices.Insert(s.pages, i, setPage{number: n / pageEntries, count: pageEntries})
 			s.count += pageEntries
-			s.known = false
+			s.low = min(s.low, n)
 			n += pageEntries - 1
 		} else {
 			s.Add(n)
@@ -248,19 +248,8 @@ func (s *Set) lowest() uint64 {
 		return math.MaxUint64
 	}
 	p := &s.pages[0]
-	switch {
-	case p.bits != nil:
-	case p.few == nil:
-		return p.number * pageEntries
-	default:
-		return p.number*pageEntries + uint64(p.few[0])
-	}
-	for w, word := range p.bits {
-		if word != 0 {
-			return p.number*pageEntries + uint64(w*64+bits.TrailingZeros64(word))
-		}
-	}
-	return math.MaxUint64
+	first, _ := p.from(max(s.low, p.number*pageEntries))
+	return first
 }
 
 // Each calls each for every run of numbers in the set, those below from left out, in order, until it returns false. The set must not change

@@ -1,19 +1,36 @@
 package queue
 
-import "sync"
+import (
+	"sync"
+
+	"leveret/store"
+)
 
 // turnMessages is how many messages a queue delivers before it looks into its mailbox again.
 const turnMessages = 1000
 
-// taken is what one turn took out of the mailbox. Its slice is swapped with the mailbox's, so that neither side allocates.
+// taken is what one turn took out of the mailbox.
 type taken struct {
-	batches  *Batch
-	commands []command
-	settled  settled
+	batches *Batch
+	scratch *scratch // with the commands, nil if there are none
 }
 
-// turns hold the slices of queues that do not run: an idle queue keeps none.
-var turns = sync.Pool{New: func() any { return new(taken) }}
+// scratch is slices that a turn fills if it has something to put there, so that it need not allocate.
+type scratch struct {
+	commands []command
+	settled  []store.Range // messages that the store has, that the turn is done with, and that the store has not been told of
+}
+
+// scratches are those of queues that do not run, and of turns that need none.
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// borrow returns this turn's scratch.
+func (q *Queue) borrow() *scratch {
+	if q.scratch == nil {
+		q.scratch = scratches.Get().(*scratch)
+	}
+	return q.scratch
+}
 
 // turn does one round of work; it reports false when nothing was left to do and the caller no longer runs the queue.
 func (q *Queue) turn() bool {
@@ -22,17 +39,20 @@ func (q *Queue) turn() bool {
 	state.readyBytes, state.crowded = q.flowing(), q.crowded()
 	state.ready, state.bodies = q.ready(), q.bodies()
 	q.delivered, q.unfinished = false, false
-	t := q.mailbox.take(&state)
-	if t == nil {
+	t, ok := q.mailbox.take(&state)
+	if !ok {
 		return false
 	}
 	q.work(t)
-	turns.Put(t)
+	if s := q.scratch; s != nil {
+		q.scratch = nil
+		scratches.Put(s)
+	}
 	return true
 }
 
-func (q *Queue) work(t *taken) {
-	q.settled = t.settled
+func (q *Queue) work(t taken) {
+	q.scratch = t.scratch
 	q.turns++
 	q.budget, q.clock.at = turnMessages, 0
 	for b := t.batches; b != nil; {
@@ -41,12 +61,9 @@ func (q *Queue) work(t *taken) {
 		b.free()
 		b = next
 	}
-	t.batches = nil
-	for _, c := range t.commands {
-		c.run(q)
+	if t.scratch != nil {
+		q.runCommands()
 	}
-	clear(t.commands)
-	t.commands = t.commands[:0]
 	q.duties()
 	if len(q.gets) > 0 {
 		q.serveGets()
@@ -64,11 +81,20 @@ func (q *Queue) work(t *taken) {
 	// delivery finds it counted.
 	q.readAhead()
 	q.tellLog()
-	t.settled, q.settled = q.settled[:0], nil
 	q.releases.flush()
 	q.report(false)
 	q.publishStats()
 	q.flush()
+}
+
+// runCommands runs the commands that this turn took.
+func (q *Queue) runCommands() {
+	s := q.scratch
+	for _, c := range s.commands {
+		c.run(q)
+	}
+	clear(s.commands)
+	s.commands = s.commands[:0]
 }
 
 // duties are what a queue has to do in each turn for features that it uses: here, so that one without them asks no more than whether it has them.

@@ -114,7 +114,8 @@ func (o *outbox) answerLocked(ch *channel, r confirm) {
 		o.replyLocked(ch.number, &amqp.BasicNack{DeliveryTag: r.last, Multiple: n > 1})
 		return
 	}
-	o.replyLocked(ch.number, &amqp.BasicAck{DeliveryTag: r.last, Multiple: n > 1})
+	o.ack.DeliveryTag, o.ack.Multiple = r.last, n > 1
+	o.replyLocked(ch.number, &o.ack)
 	o.conn.server.confirmed.Add(n)
 	o.conn.totals.confirmed.Add(n)
 }

@@ -80,7 +80,7 @@ func benchmarkFlow(b *testing.B, size int, noAck bool) {
 		_, waiters := c.out.wroteLocked(&out)
 		c.out.mu.Unlock()
 		resume(waiters)
-		giveBuffer(out.bytes)
+		out.giveBack()
 		c.wait() // as the reader does, or the queue falls behind without bound
 	}
 }

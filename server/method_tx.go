@@ -102,7 +102,7 @@ func (ch *channel) txCommit() error {
 		if t.route.tagged {
 			p.look(t.message)
 		}
-		c.enqueue(ch, t.message, nil, p.routes.renew(t.route), t.mandatory)
+		c.enqueue(ch, t.message, len(t.message.Body()), nil, p.routes.renew(t.route), t.mandatory)
 	}
 	p.settled.now = c.server.now()
 	c.out.mu.Lock()

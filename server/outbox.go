@@ -46,6 +46,7 @@ type outbox struct {
 	drained    chan struct{} // closed when the writer has written; nil when the reader does not wait for it
 	tracing    bool          // deliveries are traced, as of the last Lock
 	traces     []trace       // of deliveries, to be published at Unlock
+	ack        amqp.BasicAck // the confirm in hand, here to be allocated once
 
 	socket
 }
@@ -53,6 +54,7 @@ type outbox struct {
 // outgoing are bytes in the order in which they are to be written: bytes, interrupted by bodies that stand elsewhere.
 type outgoing struct {
 	bytes      []byte
+	lent       *[]byte  // where bytes was borrowed; nil while there are none
 	pieces     [][]byte // what comes before bytes[sealed:]
 	sealed     int
 	size       int // all bytes
@@ -106,7 +108,7 @@ func (o *outbox) replyLocked(channel uint16, m amqp.Method) {
 // start gives the outbox a buffer to append to.
 func (o *outbox) start() {
 	if o.out.bytes == nil {
-		o.out.bytes = takeBuffer()
+		o.out.lend()
 	}
 }
 

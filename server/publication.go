@@ -64,7 +64,7 @@ func (s *Server) Publish(ctx context.Context, p *Publication) (Outcome, error) {
 	}
 	ch.published++
 	c.publisher.willConfirm(ch)
-	c.enqueue(ch, m, nil, r, true)
+	c.enqueue(ch, m, len(m.Body()), nil, r, true)
 	c.handOver()
 	refused := c.counted.Refused > 0
 	c.publishCounters()

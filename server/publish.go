@@ -46,6 +46,7 @@ type publisher struct {
 	claimed   []claimed
 	replies   []replyTo   // direct replies to hand over
 	logged    store.Batch // what goes into the log
+	pushAll   func()      // push, made once
 	confirm   []*channel  // with publishes that were not confirmed
 	settles   []settle    // not looked at
 	settled   gather      // looked at, to hand over
@@ -83,7 +84,8 @@ func (c *connection) publish(ch *channel) error {
 		p.drop(ch)
 		return at(err, amqp.MethodBasicPublish)
 	}
-	c.counted.Sizes.note(len(m.Body()))
+	body := len(m.Body())
+	c.counted.Sizes.note(body)
 	var k *queue.Chunk
 	if rewritten != nil {
 		p.drop(ch)
@@ -103,7 +105,7 @@ func (c *connection) publish(ch *channel) error {
 		c.counted.Confirmable++
 		p.willConfirm(ch)
 	}
-	c.enqueue(ch, m, k, r, t.mandatory)
+	c.enqueue(ch, m, body, k, r, t.mandatory)
 	if k != nil && k.Owned() {
 		k.Retire()
 	}
@@ -168,8 +170,8 @@ func (p *publisher) look(m amqp.Message) {
 	}
 }
 
-// enqueue gathers a message, in chunk k if that is not nil, for the queues of its route.
-func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *route, mandatory bool) {
+// enqueue gathers a message with a body of so many bytes, in chunk k if that is not nil, for the queues of its route.
+func (c *connection) enqueue(ch *channel, m amqp.Message, body int, k *queue.Chunk, r *route, mandatory bool) {
 	p := &c.publisher
 	if p.tracing {
 		c.tracePublish(ch, m, r)
@@ -194,20 +196,16 @@ func (c *connection) enqueue(ch *channel, m amqp.Message, k *queue.Chunk, r *rou
 	if r.tagged {
 		tag = c.tag(m, r)
 	}
-	c.spread(ch, m, k, r, tag)
+	c.spread(ch, m, body, k, r, tag)
 }
 
 // spread gathers a message for each queue of its route that takes it; tag is for the log.
-func (c *connection) spread(ch *channel, m amqp.Message, k *queue.Chunk, r *route, tag uint32) {
+func (c *connection) spread(ch *channel, m amqp.Message, body int, k *queue.Chunk, r *route, tag uint32) {
 	p := &c.publisher
-	persistent, body := m.Persistent(), len(m.Body())
-	logged, taken, full := false, 0, false
+	persistent, logged, taken, full := m.Persistent(), false, 0, false
 	for _, t := range r.targets {
-		if (t.batch == nil || t.refuses) && !p.admit(ch, t, body) { // such a message need not be logged
+		if t.run != p.run && !p.prepare(ch, t, body) { // such a message need not be logged
 			continue
-		}
-		if t.run != p.run {
-			p.countInto(t)
 		}
 		if persistent && t.durable || t.special {
 			logged = p.note(ch, t, m, tag, logged)
@@ -249,6 +247,21 @@ func (p *publisher) note(ch *channel, t *target, m amqp.Message, tag uint32, log
 		t.batch.Tag(t.tag)
 	}
 	return logged
+}
+
+// prepare makes a target one that the next message of this run can be gathered for; it reports false if the queue is too full. Of a queue that can't be it
+// need not be called again before the batch, or the run, ends.
+func (p *publisher) prepare(ch *channel, t *target, body int) bool {
+	if (t.batch == nil || t.refuses) && !p.admit(ch, t, body) {
+		return false
+	}
+	if t.counting != p.run {
+		p.countInto(t)
+	}
+	if !t.refuses {
+		t.run = p.run
+	}
+	return true
 }
 
 // admit makes a target one that has something to hand over, unless its queue is too full for a message with a body of so many bytes.
@@ -316,7 +329,10 @@ func (c *connection) handOver() {
 		p.behind = false
 		leads = c.leads()
 		p.logged.Led = leads
-		lsn = c.server.store.Append(&p.logged, p.push)
+		if p.pushAll == nil {
+			p.pushAll = p.push
+		}
+		lsn = c.server.store.Append(&p.logged, p.pushAll)
 		p.appended = true
 	} else if len(p.filled) > 0 {
 		p.push()
@@ -352,7 +368,7 @@ func (p *publisher) push() {
 	for i, t := range p.filled {
 		n := t.batch.Len()
 		r := t.queue.Push(t.batch)
-		t.batch = nil
+		t.batch, t.run = nil, 0
 		t.count(n)
 		if r.Run {
 			p.runs = append(p.runs, t.queue)

@@ -11,26 +11,22 @@ const (
 	frugalBuffer = 8 << 10
 )
 
+// The pools hold pointers to arrays: unlike the head of a slice, such a pointer goes into a pool without being allocated.
 var (
-	readBuffers    = newBuffers(readBuffer)
-	crowdedBuffers = newBuffers(crowdedBuffer)
-	frugalBuffers  = newBuffers(frugalBuffer)
+	readBuffers    = sync.Pool{New: func() any { return new([readBuffer]byte) }}
+	crowdedBuffers = sync.Pool{New: func() any { return new([crowdedBuffer]byte) }}
+	frugalBuffers  = sync.Pool{New: func() any { return new([frugalBuffer]byte) }}
 )
-
-func newBuffers(size int) *sync.Pool {
-	return &sync.Pool{New: func() any { b := make([]byte, size); return &b }}
-}
 
 // borrowed is a buffer that has room behind so many bytes, of which a buffer of full size has room for some.
 func (in *input) borrowed(pending int) []byte {
-	pool := readBuffers
 	switch {
 	case pending <= frugalBuffer/2 && in.frugal():
-		pool = frugalBuffers
+		return frugalBuffers.Get().(*[frugalBuffer]byte)[:]
 	case pending <= crowdedBuffer/2 && in.crowded():
-		pool = crowdedBuffers
+		return crowdedBuffers.Get().(*[crowdedBuffer]byte)[:]
 	}
-	return *pool.Get().(*[]byte)
+	return readBuffers.Get().(*[readBuffer]byte)[:]
 }
 
 // isBorrowed tells buffers by their size.
@@ -42,10 +38,10 @@ func isBorrowed(b []byte) bool {
 func returnBuffer(b []byte) {
 	switch len(b) {
 	case readBuffer:
-		readBuffers.Put(&b)
+		readBuffers.Put((*[readBuffer]byte)(b))
 	case crowdedBuffer:
-		crowdedBuffers.Put(&b)
+		crowdedBuffers.Put((*[crowdedBuffer]byte)(b))
 	case frugalBuffer:
-		frugalBuffers.Put(&b)
+		frugalBuffers.Put((*[frugalBuffer]byte)(b))
 	}
 }

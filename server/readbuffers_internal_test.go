@@ -29,3 +29,13 @@ func TestFrugalBufferIsNotKept(t *testing.T) {
 	in.consume(2)
 	next(readBuffer)
 }
+
+// BenchmarkBorrow is what a connection does whenever it has waited for input.
+func BenchmarkBorrow(b *testing.B) {
+	in := &input{frugal: func() bool { return false }, crowded: func() bool { return false }}
+	b.ReportAllocs()
+	for b.Loop() {
+		in.take()
+		in.free()
+	}
+}

@@ -19,7 +19,7 @@ type target struct {
 	// What each message needs comes first, to share a cache line.
 	batch    *queue.Batch // nil when there is nothing
 	queue    *queue.Queue
-	run      uint64 // publisher.run, when it looked for
+	run      uint64 // publisher.run, as long as the next message needs no look at anything else
 	tag      uint32 // of the message at hand
 	durable  bool   // persistent messages of the queue are logged,
 	keepsAll bool   // and transient ones too
@@ -28,11 +28,12 @@ type target struct {
 	special  bool   // one of the last three
 	pressed  bool   // the reader will look whether the queue has room
 
-	number  uint64   // the queue's in the log
-	pairs   []pair   // those of the messages that are logged
-	origins []origin // whose they are
-	inflow  *inflow  // where its messages are counted, from
-	from    int      // this one of the batch on
+	number   uint64   // the queue's in the log
+	pairs    []pair   // those of the messages that are logged
+	origins  []origin // whose they are
+	inflow   *inflow  // where its messages are counted, from
+	from     int      // this one of the batch on; it looked for it
+	counting uint64   // in that run of the publisher
 }
 
 func newTarget(q *queue.Queue) *target {

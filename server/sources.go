@@ -55,7 +55,7 @@ func (p *publisher) addTraffic() {
 func (p *publisher) countInto(t *target) {
 	n := t.batch.Len()
 	t.count(n)
-	t.inflow, t.from, t.run = p.channel.inflow(p.source, t.queue), n, p.run
+	t.inflow, t.from, t.counting = p.channel.inflow(p.source, t.queue), n, p.run
 }
 
 // count counts messages of a target's batch, of n, that its inflow has not. Those that the queue then refuses are among them: the exchange

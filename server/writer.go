@@ -11,17 +11,18 @@ const keepBuffer = 2 * deliveryLimit
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-// takeBuffer returns an empty buffer, perhaps a large one that another connection has done with.
-func takeBuffer() []byte {
-	return (*buffers.Get().(*[]byte))[:0]
+// lend gives what is to be sent an empty buffer, perhaps a large one that another connection has done with.
+func (out *outgoing) lend() {
+	out.lent = buffers.Get().(*[]byte)
+	out.bytes = *out.lent
 }
 
-func giveBuffer(b []byte) {
-	if cap(b) == 0 || cap(b) > keepBuffer {
-		return
+// giveBack lets others use the buffer of what was sent.
+func (out *outgoing) giveBack() {
+	if out.lent != nil && cap(out.bytes) <= keepBuffer {
+		*out.lent = out.bytes[:0]
+		buffers.Put(out.lent)
 	}
-	b = b[:0]
-	buffers.Put(&b)
 }
 
 // socket is the writing end of a connection's socket. Its fields belong to whoever writes; see outbox.writing.
@@ -91,7 +92,8 @@ func (o *outbox) writeDirect(out outgoing) {
 	if err != nil || n < len(out.bytes) {
 		o.conn.server.writers.Add(1)
 		o.mu.Unlock()
-		go o.write(&out, out.bytes[n:])
+		rest := out // which alone is allocated
+		go o.write(&rest, rest.bytes[n:])
 		return
 	}
 	more, waiters := o.wroteLocked(&out)
@@ -99,7 +101,7 @@ func (o *outbox) writeDirect(out outgoing) {
 		o.conn.server.writers.Add(1)
 	}
 	o.mu.Unlock()
-	giveBuffer(out.bytes)
+	out.giveBack()
 	resume(waiters)
 	if more {
 		go o.write(nil, nil)
@@ -154,7 +156,7 @@ func (o *outbox) write(begun *outgoing, rest []byte) {
 		}
 		o.mu.Unlock()
 		if begun != nil {
-			giveBuffer(begun.bytes)
+			begun.giveBack()
 		}
 		resume(waiters)
 		if !more {
