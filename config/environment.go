@@ -21,6 +21,7 @@ const prefix = "LEVERET_"
 // container that runs beside a service of that name.
 func fromEnvironment(environ []string) (rabbitMQs, ours []assignment, warnings []string) {
 	for _, variable := range environ {
+		// A value may hold further ones: passwords do.
 		name, value, _ := strings.Cut(variable, "=")
 		if key := containerVariables[name]; key != "" {
 			rabbitMQs = append(rabbitMQs, assignment{key: key, value: value, origin: name})
@@ -48,6 +49,7 @@ var otherVariables = map[string]bool{"CONFIG": true, "URL": true, "USER": true, 
 // the flag's name.
 func keysOfVariable(bare, value string) []assignment {
 	for _, s := range settings {
+		// The flag's name first: it is the shorter one, and lists go by it.
 		if s.flag != "" && bare == variable(s.flag) {
 			if s.family() {
 				return numbered(s.key, strings.Split(value, ","))

@@ -23,7 +23,7 @@ type Loaded struct {
 	// Warnings are about what was accepted and has no effect.
 	Warnings []string
 
-	origins map[string]string // by key; a family by its own
+	origins map[string]string // by key; a family by its own // what Print shows
 }
 
 // Load reads all sources. The error joins everything that is wrong, each line with its place; Load does not call [Config.Validate].

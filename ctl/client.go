@@ -48,6 +48,7 @@ func New(o Options) (*Client, error) {
 		}
 		transport.Proxy, o.URL = nil, "http://control"
 	}
+	// A URL without http:// in front parses as something else, and is refused with an example.
 	at, err := url.Parse(o.URL)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, &UsageError{fmt.Sprintf("%q is not the URL of an HTTP API, such as http://localhost:15672", o.URL)}
@@ -56,6 +57,7 @@ func New(o Options) (*Client, error) {
 		c.user = at.User.Username()
 		c.password, _ = at.User.Password()
 	}
+	// People copy URLs with and without /api at the end.
 	c.base = at.Scheme + "://" + at.Host + strings.TrimSuffix(strings.TrimSuffix(at.EscapedPath(), "/"), "/api") + "/api"
 	if transport.TLSClientConfig, err = trust(o); err != nil {
 		return nil, err
@@ -66,6 +68,7 @@ func New(o Options) (*Client, error) {
 
 // trust is whose certificates are believed.
 func trust(o Options) (*tls.Config, error) {
+	// Insecure is for a look at a broker with a certificate of its own; the flag says so.
 	config := &tls.Config{InsecureSkipVerify: o.Insecure}
 	if o.CAFile == "" {
 		return config, nil
@@ -128,12 +131,14 @@ func (c *Client) Call(ctx context.Context, method, path string, body any) (answe
 	if err != nil {
 		return nil, false, unreachable(ctx, err)
 	}
+	// Redirections were followed before; 1xx do not come here.
 	if response.StatusCode >= http.StatusBadRequest {
 		return nil, false, refusal(method, path, response.StatusCode, answer)
 	}
 	return answer, response.StatusCode == http.StatusCreated, nil
 }
 
+// encode makes JSON of a body. Bytes are JSON already, and nil is no body.
 func encode(body any) (io.Reader, error) {
 	switch body := body.(type) {
 	case nil:

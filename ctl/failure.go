@@ -117,6 +117,7 @@ func (e *Unavailable) ExitCode() int {
 	return ExitUnavailable
 }
 
+// unreachable is what is said of an answer that did not come, or not whole.
 func unreachable(ctx context.Context, err error) error {
 	return &Unavailable{Cause: err, Late: errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)}
 }

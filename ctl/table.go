@@ -35,7 +35,7 @@ func (t *Table) Write(w io.Writer) error {
 	for _, row := range rows {
 		var line strings.Builder
 		for i, width := range widths {
-			if width < 0 {
+			if width < 0 { // left out
 				continue
 			}
 			if i > 0 {
@@ -80,6 +80,7 @@ func (t *Table) widths() []int {
 	for _, width := range widths {
 		total += width + len(gap)
 	}
+	// First those that are empty, then any.
 	for _, any := range []bool{false, true} {
 		for i := min(len(t.Spare), len(widths)) - 1; i >= 0 && total > t.Width; i-- {
 			if t.Spare[i] && widths[i] >= 0 && (any || t.empty(i)) {

@@ -39,6 +39,7 @@ func Local(getenv func(string) string) Options {
 	return o
 }
 
+// isSocket tells the socket of a broker, which may have ended without removing it: then the call fails and says so.
 func isSocket(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().Type() == os.ModeSocket

@@ -110,6 +110,7 @@ func Bytes(n float64) string {
 
 // ParseBytes reads a number of bytes with a unit: 1GB, 512MiB, 1000.
 func ParseBytes(given string) (int64, error) {
+	// K is 1024 and KB 1000, as in RabbitMQ's configuration.
 	digits := strings.TrimRight(given, "kKMGTiBb")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	unit, known := byteUnits[strings.ToUpper(strings.TrimPrefix(given, digits))]

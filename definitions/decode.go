@@ -11,11 +11,13 @@ import (
 
 // section is one list of a file, and where its entries go.
 type section struct {
-	key  string
+	key  string // as in the file
 	read func(raw []json.RawMessage) error
 }
 
 // list reads the entries of one section.
+// Entries are checked one by one before anything is imported, so that most of what is wrong with a file is found while the
+// broker is untouched.
 func list[T any](key string, to *[]T, check func(*T) error) section {
 	return section{key, func(raw []json.RawMessage) error {
 		*to = make([]T, len(raw))
@@ -41,6 +43,8 @@ func entryError(key string, i int, err error) error {
 
 // sections are the lists that a file may have. single says that the entries do not name their virtual host.
 func (f *File) sections(single bool) []section {
+	// "-" stands for a name or a virtual host that entries of the kind do not have, or may leave empty as the default exchange
+	// does.
 	inVHost := func(name, vhost string) error {
 		switch {
 		case name == "":
@@ -69,6 +73,7 @@ func Parse(raw []byte) (*File, error) { return parse(raw, false) }
 
 // parse is Parse, and for single reads a file of one virtual host, whose entries may name one, to no effect.
 func parse(raw []byte, single bool) (*File, error) {
+	// The keys first, and raw: an error is then of one section, and can be told with its place in it.
 	f := new(File)
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return f, nil
@@ -85,6 +90,7 @@ func parse(raw []byte, single bool) (*File, error) {
 	}
 	for _, s := range f.sections(single) {
 		var entries []json.RawMessage
+		// A list that is not there and one that is null are the same: nothing of the kind is imported.
 		if keys[s.key] == nil {
 			continue
 		}

@@ -23,6 +23,7 @@ func (b *Broker) Export() *File {
 	f := b.head(formatCluster)
 	f.OriginalCluster = b.clusterName()
 	f.Explanation = fmt.Sprintf("Definitions of cluster '%s'", f.OriginalCluster)
+	// Empty and not nil: tools read null as a mistake.
 	f.Users, f.Permissions, f.TopicPermissions, f.VHosts = []User{}, []Permission{}, []TopicPermission{}, []VHost{}
 	for _, account := range b.Users.Users() {
 		f.addUser(&account)
@@ -48,11 +49,13 @@ func (b *Broker) ExportVHost(name string) (*File, error) {
 	f.Explanation = fmt.Sprintf("Definitions of virtual host '%s'", name)
 	m := metadataOf(v)
 	f.Metadata, f.Description, f.Limits = &m, m.Description, limitsOf(v)
+	// Without names of the virtual host, so that the file can be imported into any other.
 	f.addVHost(v, "")
 	f.sort()
 	return f, nil
 }
 
+// head is what stands before the lists. The product is RabbitMQ, since what reads such files, RabbitMQ itself included, goes by its versions.
 func (b *Broker) head(format string) *File {
 	return &File{
 		RabbitVersion: b.Version, RabbitMQVersion: b.Version, ProductName: "RabbitMQ", ProductVersion: b.Version, Format: format,
@@ -60,6 +63,7 @@ func (b *Broker) head(format string) *File {
 	}
 }
 
+// addUser adds a user with the rows that belong to it. The hash goes along: an import elsewhere lets the same password in.
 func (f *File) addUser(account *auth.Account) {
 	hash := account.PasswordHash
 	f.Users = append(f.Users, User{
@@ -76,12 +80,14 @@ func (f *File) addUser(account *auth.Account) {
 	}
 }
 
+// orEmpty copies limits; none are an empty object in the file.
 func orEmpty[M ~map[string]int64](m M) Limits {
 	limits := Limits{}
 	maps.Copy(limits, m)
 	return limits
 }
 
+// metadataOf is what is said of a virtual host. The type of queues is always written, as RabbitMQ does.
 func metadataOf(v *vhost.VHost) Metadata {
 	m := v.Metadata()
 	kind := cmp.Or(m.DefaultQueueType, defaultQueueType)
@@ -98,6 +104,7 @@ func limitsOf(v *vhost.VHost) Limits { return orEmpty(v.Limits()) }
 func (f *File) addVHost(v *vhost.VHost, name string) {
 	f.addPolicies(v, name)
 	v.Queues(func(q *queue.Queue) bool {
+		// Exclusive queues end with their connection, which no file can bring back.
 		if o := q.Options(); !o.Exclusive && !o.Delayed { // a queue of delayed messages comes with its exchange
 			f.Queues = append(f.Queues, Queue{o.Name, name, &o.Durable, o.AutoDelete, queueType(o.Arguments), o.Arguments})
 		}
@@ -105,6 +112,7 @@ func (f *File) addVHost(v *vhost.VHost, name string) {
 	})
 	v.Exchanges(func(x *exchange.Exchange) bool {
 		o := x.Options()
+		// Internal exchanges belong to features, which make them again.
 		if o.Internal {
 			return true
 		}
@@ -148,6 +156,7 @@ func (f *File) addBindings(x *exchange.Exchange, name string) {
 	}
 }
 
+// queueType is what a queue was declared as.
 func queueType(arguments amqp.Table) string {
 	kind, _ := arguments.Get(argQueueType)
 	name, _ := kind.(string)
@@ -158,6 +167,7 @@ const argQueueType = "x-queue-type"
 
 // sort puts the lists that come out of maps in order.
 func (f *File) sort() {
+	// A zero octet sorts before all others, so that a name stands before those that it begins.
 	by := func(keys ...string) string { return strings.Join(keys, "\x00") }
 	sortBy(f.Permissions, func(p *Permission) string { return by(p.VHost, p.User) })
 	sortBy(f.TopicPermissions, func(p *TopicPermission) string { return by(p.VHost, p.User, p.Exchange) })
@@ -170,6 +180,7 @@ func (f *File) sort() {
 	})
 }
 
+// sortBy sorts by keys that are made anew for each comparison: an export is rare, and its lists are short beside its I/O.
 func sortBy[T any](list []T, key func(*T) string) {
 	slices.SortFunc(list, func(a, b T) int { return strings.Compare(key(&a), key(&b)) })
 }

@@ -23,6 +23,8 @@ func (b *Broker) Import(raw []byte, caller string) error {
 	b.importing.Lock()
 	defer b.importing.Unlock()
 	for _, step := range []func(*File) error{
+		// The order is that of dependence, and RabbitMQ's: permissions need users and virtual hosts, topic permissions need
+		// exchanges, queues should find their policies and limits, and bindings need both ends.
 		b.importUsers,
 		func(f *File) error { return b.importVHosts(f, caller) },
 		b.checkQueueLimits,
@@ -55,6 +57,7 @@ func (b *Broker) ImportVHost(name string, raw []byte) error {
 	if b.Server.VHost(name) == nil {
 		return refusedf("vhost_not_found")
 	}
+	// The file may be that of another virtual host: that is how one is copied.
 	f.moveTo(name)
 	for _, step := range []func(*File) error{
 		b.checkQueueLimits, b.importExchanges, b.importPolicies, b.importParameters, b.importQueues, b.importBindings,
@@ -70,6 +73,7 @@ func (b *Broker) ImportVHost(name string, raw []byte) error {
 }
 
 // moveTo writes the name of the virtual host into all entries.
+// Its entries may name another one, if somebody cut it out of the whole broker's file.
 func (f *File) moveTo(name string) {
 	for i := range f.Parameters {
 		f.Parameters[i].VHost = name
@@ -90,6 +94,7 @@ func (f *File) moveTo(name string) {
 
 // asRefusal gives what the parts of the broker refuse the form of an import's error.
 func asRefusal(err error) error {
+	// Whatever is none of these is a fault of the broker's, such as a full disk, and is not dressed up as one of the file.
 	var refusal *Refusal
 	var wire *amqp.Error
 	var host *server.VHostRefusal
@@ -109,6 +114,7 @@ func asRefusal(err error) error {
 
 // userText is how RabbitMQ prints what is wrong with a user: a list of a word and a value is a tuple in its own notation.
 func userText(i *auth.Invalid) string {
+	// RabbitMQ tells no more of it: the file's reader may not be who is to know the rule.
 	if i.Kind == auth.ErrWeakPassword {
 		return "credential_validation_failed"
 	}

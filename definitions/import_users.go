@@ -16,9 +16,11 @@ func (b *Broker) importUsers(f *File) error {
 			Name: u.Name, Password: u.Password, PasswordHash: u.PasswordHash, HashingAlgorithm: u.HashingAlgorithm, Tags: u.Tags,
 			Permissions: u.Permissions,
 		}
+		// A hash is of no use with the wrong algorithm: the user could not log in, and nobody would be told why.
 		if update.HashingAlgorithm == "" && before36(f.RabbitVersion) {
 			update.HashingAlgorithm = auth.MD5
 		}
+		// No limits in the file leave those that are there: older versions did not write them.
 		if len(u.Limits) > 0 {
 			update.Limits = auth.Limits(u.Limits)
 		}
@@ -33,6 +35,7 @@ func (b *Broker) importUsers(f *File) error {
 func before36(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
+	// What is no version is no old one.
 	m, err := strconv.Atoi(major)
 	n, err2 := strconv.Atoi(minor)
 	return err == nil && err2 == nil && (m < 3 || m == 3 && n < 6)
@@ -44,6 +47,7 @@ func (b *Broker) importVHosts(f *File, caller string) error {
 		e := &f.VHosts[i]
 		var m vhost.Metadata
 		if v := b.Server.VHost(e.Name); v != nil {
+			// What is there is the base, since an entry overwrites only what it says.
 			m = v.Metadata()
 		}
 		e.metadata(&m)
@@ -56,6 +60,7 @@ func (b *Broker) importVHosts(f *File, caller string) error {
 				return err
 			}
 		}
+		// Who makes a virtual host by the API can use it at once; the same holds for an import.
 		if created && caller != "" {
 			if err := b.Users.SetPermissions(caller, e.Name, auth.AllPermissions()); err != nil {
 				return err
@@ -65,6 +70,7 @@ func (b *Broker) importVHosts(f *File, caller string) error {
 	return nil
 }
 
+// importPermissions sets rows; rows that the file does not have stay. Users need not be in the file, but must be there.
 func (b *Broker) importPermissions(f *File) error {
 	for _, p := range f.Permissions {
 		if b.Server.VHost(p.VHost) == nil {
@@ -77,6 +83,8 @@ func (b *Broker) importPermissions(f *File) error {
 	return nil
 }
 
+// importTopicPermissions does the same for routing keys of topic exchanges. The exchange need not be one, and counts once it
+// is.
 func (b *Broker) importTopicPermissions(f *File) error {
 	for _, p := range f.TopicPermissions {
 		if b.Server.VHost(p.VHost) == nil {

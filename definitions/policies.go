@@ -25,6 +25,7 @@ func (f *File) addPolicies(v *vhost.VHost, name string) {
 		f.Parameters = append(f.Parameters, Parameter{name, limitsComponent, limitsName, limitsValue(limits)})
 	}
 	for _, p := range v.Parameters("") {
+		// Policies have a list of their own in a file; operator policies do not, and stay here.
 		if p.Component != policyComponent {
 			f.Parameters = append(f.Parameters, Parameter{name, p.Component, p.Name, valueOf(p.Value)})
 		}
@@ -46,6 +47,7 @@ func limitsValue(limits vhost.Limits) json.RawMessage {
 func valueOf(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
+		// Parameters came in as JSON, by the API or a file, and are checked there.
 		panic("BUG: a parameter that is no JSON: " + err.Error())
 	}
 	return raw
@@ -86,6 +88,7 @@ func decodeValue(raw json.RawMessage) (value any, err error) {
 		return nil, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
+	// Numbers over 2^53 would lose digits as floats.
 	d.UseNumber()
 	err = d.Decode(&value)
 	return value, err
@@ -104,6 +107,7 @@ func (b *Broker) importPolicies(f *File) error {
 			_, err = v.SetParameter(policyComponent, p.Name, fields)
 		}
 		if err != nil {
+			// By SetParameter, as a client would: validated, and in force at once.
 			return invalid(err, fmt.Sprintf("vhost: %q key: %q", p.VHost, p.Name))
 		}
 	}
@@ -112,6 +116,7 @@ func (b *Broker) importPolicies(f *File) error {
 
 // fields are the policy as the value of a parameter. What the file leaves out is left out here.
 func (p *Policy) fields() (map[string]any, error) {
+	// As the API would send it, whose validation it goes through.
 	fields := map[string]any{"pattern": p.Pattern, "priority": int64(p.Priority)}
 	if p.ApplyTo != "" {
 		fields["apply-to"] = p.ApplyTo
@@ -153,6 +158,7 @@ func (b *Broker) importParameters(f *File) error {
 func (b *Broker) setLimits(name string, value any) error {
 	limits := vhost.Limits{}
 	fields, ok := value.(map[string]any)
+	// Erlang writes an object without fields as an empty list.
 	if list, empty := value.([]any); !ok && !(empty && len(list) == 0) {
 		return amqp.Invalid(fmt.Sprintf("limits should be an object, actually was %s", amqp.FormatTerm(value)))
 	}
@@ -172,6 +178,7 @@ func (b *Broker) setLimits(name string, value any) error {
 
 // invalid says which policy or parameter an error is about, if it is about what the file says of it.
 func invalid(err error, about string) error {
+	// Others already say what they are about, or have nothing to do with the entry.
 	var wrong *amqp.ValidationError
 	if !errors.As(err, &wrong) {
 		return err

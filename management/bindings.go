@@ -33,9 +33,10 @@ var bindingRoutes = []route{
 
 // binding is a binding with its ends.
 type binding struct {
+	// The default exchange has the empty name here, and amq.default in paths.
 	vhost, source, destination string
-	toExchange                 bool
-	key                        string
+	toExchange                 bool   // else to a queue
+	key                        string // the binding key; the API calls it routing_key
 	arguments                  amqp.Table
 	hash                       string // of the arguments, empty without
 }
@@ -52,6 +53,7 @@ func newBinding(v *vhost.VHost, source string, b *exchange.Binding) binding {
 
 // implicit is the binding of every queue to the default exchange.
 func implicit(v *vhost.VHost, name string) binding {
+	// AMQP 0-9-1, exchange "": each queue is bound to it by its name, and nobody can change that.
 	return binding{vhost: v.Name(), destination: name, key: name}
 }
 
@@ -95,6 +97,7 @@ func (c *call) replyBindings(list []binding) (reply, error) {
 	return listing[binding]{
 		items: list,
 		id: func(b binding) identity {
+			// All that tells one binding from another, so that pages and sorting have one order.
 			return identity{b.vhost, strings.Join([]string{b.source, b.kind(), b.destination, b.key, b.hash}, "\x00")}
 		},
 		show: func(b binding) object { return b.show() },
@@ -278,6 +281,7 @@ func (c *call) bind() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Checked here, since AMQP's decoder would have done it before.
 	if len(key) > maxShortString {
 		return reply{}, tooLong("routing_key", key)
 	}
@@ -286,6 +290,7 @@ func (c *call) bind() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Made from what was asked for: who binds twice the same is told the same name.
 	b := binding{destination: c.destinationName(toExchange), key: key, arguments: arguments}
 	if len(arguments) > 0 {
 		b.hash = argumentsHash((&exchange.Binding{Arguments: arguments}).CanonicalArguments())

@@ -60,7 +60,7 @@ func (c *call) replyChannels(list []server.ChannelStatus, paged bool) (reply, er
 }
 
 // getChannel shows one channel. Its name is that of the connection with the number in parentheses: "127.0.0.1:1 -> 127.0.0.1:5672 (1)".
-// publishes and deliveries would be statistics by exchange and queue, which are not kept: empty lists, since clients expect the fields.
+// publishes and deliveries would be statistics by exchange and queue with rates; of those there are counters alone, which are Prometheus': empty lists, since clients expect the fields.
 func (c *call) getChannel() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -68,6 +68,7 @@ func (c *call) getChannel() (reply, error) {
 	}
 	name := c.path("channel")
 	list := c.api.server.Channels()
+	// A walk over all: a name is asked for by people, one at a time.
 	i := slices.IndexFunc(list, func(s server.ChannelStatus) bool { return s.Name == name })
 	if i < 0 {
 		return reply{}, notFound()
@@ -88,7 +89,7 @@ func (c *call) getChannel() (reply, error) {
 
 // channelKey is the key of a channel's samples.
 type channelKey struct {
-	connection uint64
+	connection uint64 // its number, which never comes again
 	number     uint16
 }
 
@@ -97,6 +98,7 @@ func channelSample(s *server.ChannelStatus) []uint64 {
 	p, d := &s.Publishes, &s.Deliveries
 	return []uint64{
 		p.Published, p.Confirmed, p.Returned, p.Unroutable,
+		// The third is their sum, deliver_get: all ways in which a message gets to a client.
 		d.Delivered, d.DeliveredAuto, d.Delivered + d.DeliveredAuto + d.Got + d.GotAuto, d.Got, d.GotAuto, d.GetEmpty, d.Redelivered, d.Acked,
 	}
 }

@@ -143,6 +143,7 @@ func (c *call) featureFlags() (reply, error) {
 
 // enableFlag succeeds for flags that are there, as what they stand for is on; "all" is what upgrade scripts ask for.
 func (c *call) enableFlag() (reply, error) {
+	// A flag that nobody knows is refused, as a script would otherwise count on it.
 	for _, name := range append([]string{"all"}, flags...) {
 		if name == c.path("flag") {
 			return noContent()
@@ -172,6 +173,7 @@ func (c *call) quorumStatus() (reply, error) {
 	if q == nil {
 		return reply{}, notFound()
 	}
+	// By its type alone: it has one replica, which always leads.
 	if typeOf(q.Options()) != "quorum" {
 		// RabbitMQ answers 503 here, of all statuses, and rabbitmq-queues looks at that.
 		return unhealthy(typeOf(q.Options()) + "_queue_not_supported")
@@ -191,6 +193,7 @@ func (c *call) changeReplicas() (reply, error) {
 	if err := o.require("node"); err != nil {
 		return reply{}, err
 	}
+	// That it is a member already is no error: it is what was asked for.
 	if node, _ := o.get("node"); node == c.api.options.Node {
 		return noContent()
 	}
@@ -205,6 +208,7 @@ func (c *call) growReplicas() (reply, error) {
 	return ok([]object{})
 }
 
+// getClusterName shows it to whoever may log in: tools put it above their pages.
 func (c *call) getClusterName() (reply, error) { return ok(object{{"name", c.api.clusterName()}}) }
 
 // putClusterName gives the cluster a name, which dashboards show and shovels do not care for.

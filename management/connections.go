@@ -38,6 +38,7 @@ func (c *call) connections() []server.ConnectionStatus {
 	if c.vhost != nil {
 		list = slices.DeleteFunc(list, func(s server.ConnectionStatus) bool { return s.VHost != c.vhost.Name() })
 	}
+	// Tags monitoring and administrator.
 	if c.seesAll() {
 		return list
 	}
@@ -97,6 +98,7 @@ type connectionKey uint64
 func octets(s *server.ConnectionStatus) []uint64 { return []uint64{s.Received.Bytes, s.Sent.Bytes} }
 
 // connectionFields is how many fields a connection has.
+// A list of ten thousand would grow each object several times otherwise.
 const connectionFields = 36
 
 // connection shows a connection. Without TLS, what is about TLS shows as plain.
@@ -110,6 +112,7 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 		{"channel_max", s.ChannelMax}, {"client_properties", s.Client}, {"connected_at", s.Connected.UnixMilli()}, {"channels", s.Channels},
 		{"recv_cnt", s.Received.Calls}, {"send_cnt", s.Sent.Calls}, {"send_pend", s.Pending}, {"ssl", s.TLS != nil},
 	}...)
+	// What the client calls itself; RabbitMQ shows it a second time, where tools look for it.
 	if v, ok := s.Client.Get("connection_name"); ok {
 		o.add("user_provided_name", plainValue(v))
 	}
@@ -120,6 +123,7 @@ func (a *API) connection(s *server.ConnectionStatus, w *window, plain any) objec
 // appendTLS adds what is known of a connection's TLS and the client's certificate.
 func appendTLS(o object, st *server.TLSStatus, plain any) object {
 	names := []string{
+		// All of them always: typed clients miss what is left out.
 		"ssl_protocol", "ssl_key_exchange", "ssl_cipher", "ssl_hash",
 		"peer_cert_subject", "peer_cert_issuer", "peer_cert_validity", "peer_cert_serial_number",
 	}
@@ -152,7 +156,7 @@ func addressParts(a net.Addr) (host string, port int) {
 	if err != nil {
 		return a.String(), 0
 	}
-	port, _ = strconv.Atoi(text)
+	port, _ = strconv.Atoi(text) // a name in place of a port is 0
 	return host, port
 }
 
@@ -160,6 +164,7 @@ func addressParts(a net.Addr) (host string, port int) {
 const defaultReason = "Closed via management plugin"
 
 // reason is what the client is told in connection.close.
+// It goes into the log and the audit line too.
 func (c *call) reason() string {
 	if reason := c.request.Header.Get("X-Reason"); reason != "" {
 		return reason
@@ -183,6 +188,7 @@ func (c *call) closeConnection() (reply, error) {
 
 // close closes a connection, and notes that only if it was still there.
 func (c *call) close(s *server.ConnectionStatus) {
+	// By its number: the name may be another client's by now.
 	if c.api.server.CloseConnection(s.ID, c.reason()) {
 		c.audit("connection.closed", "vhost", s.VHost, "name", s.Name, "of", s.User, "reason", c.reason())
 	}

@@ -138,6 +138,7 @@ func (c *call) amount(bytesKey, fractionKey string, least int64) (bytes uint64, 
 	if err != nil {
 		return 0, 0, err
 	}
+	// Bytes come before a fraction, if somebody sends both.
 	if v, given := body.get(bytesKey); given {
 		number, _ := v.(json.Number)
 		n, err := number.Int64()
@@ -197,6 +198,7 @@ func (c *call) setting() (reply, error) {
 	return ok(object{{"value", v}})
 }
 
+// setSetting hands the value on as JSON had it: what it may be, the process knows.
 func (c *call) setSetting() (reply, error) {
 	body, err := c.body()
 	if err != nil {

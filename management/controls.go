@@ -118,6 +118,7 @@ func (c *call) requeueConsumer() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// What the client settles of it later comes too late, and is no error of the client's.
 	n, found := c.api.server.RequeueConsumer(connection, channel, tag)
 	if !found {
 		return reply{}, notFound()

@@ -55,7 +55,7 @@ func (c *call) listExchanges() (reply, error) {
 	}.reply(c)
 }
 
-// getExchange shows one. incoming and outgoing would be message rates by channel and queue, which are not kept: clients expect the fields.
+// getExchange shows one. incoming and outgoing would be message rates by channel and queue; of those there are counters alone, which are Prometheus': clients expect the fields.
 func (c *call) getExchange() (reply, error) {
 	w, err := windowsOf(c)
 	if err != nil {
@@ -87,9 +87,11 @@ func (a *API) exchange(x exchangeIn, w *window) object {
 		// Who declared what is not kept, so RabbitMQ's name for nobody in particular stands there.
 		{"internal", opts.Internal}, {"arguments", opts.Arguments}, {"user_who_performed_action", internalUser},
 	}
+	// Left out where there is none, as RabbitMQ's list does.
 	if policy := x.vhost.PolicyForExchange(x.Exchange).Policy; policy != "" {
 		o.add("policy", policy)
 	}
+	// Left out until the first message, which many thousand exchanges never see.
 	if values := exchangeSample(x.Exchange); anyCount(values) {
 		o.add("message_stats", exchangeCounters.addTo(nil, values, a.rates.past(x.Exchange, w), 0, w))
 	}
@@ -114,6 +116,7 @@ func (c *call) putExchange() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// The status alone depends on it: the declare compares.
 	existed := c.vhost.Exchange([]byte(name)) != nil
 	return put(!existed, c.vhost.DeclareExchange(d, c.rights()))
 }
@@ -125,10 +128,12 @@ func exchangeDeclare(name string, o object) (d vhost.ExchangeDeclare, err error)
 		return d, err
 	}
 	kind, isGiven := o.get("type")
+	// A type that is no text is as unknown as one that nobody knows.
 	if d.Type, _ = kind.(string); isGiven && d.Type == "" {
 		return d, badRequest(amqp.InvalidExchangeType(termText(kind)).Explanation())
 	}
 	if !isGiven {
+		// RabbitMQ's default, where AMQP has none.
 		d.Type = "direct"
 	}
 	for _, flag := range []struct {

@@ -52,6 +52,7 @@ func (c *call) logIn() (reply, error) {
 	if err != nil {
 		return reply{}, badRequest("not_a_form")
 	}
+	// From the form, and not from the header: the page shows no dialogue of the browser's.
 	name, password := form.Get("username"), form.Get("password")
 	c.user, err = c.api.check(name, password, remoteAddress(c.request))
 	if err != nil {
@@ -61,6 +62,7 @@ func (c *call) logIn() (reply, error) {
 	if !c.hasAny(tagManagement, tagPolicymaker, tagMonitoring, tagAdministrator) {
 		return reply{}, refused("Not management user")
 	}
+	// What the browser would have sent with each request.
 	token := base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
 	return ok(object{{"user", self(c.user)}, {"token", object{{"type", "basic"}, {"value", token}}}})
 }
@@ -69,6 +71,7 @@ func (c *call) logIn() (reply, error) {
 func (c *call) logOut() (reply, error) { return noContent() }
 
 // extensions would be scripts that plugins add to RabbitMQ's page.
+// The page asks for them before it shows anything.
 func (c *call) extensions() (reply, error) { return ok([]object{}) }
 
 // hashPassword makes a hash with a salt of its own, so that two calls give two results, and both are right.

@@ -34,6 +34,7 @@ func (a *API) clusterName() string {
 
 // setClusterName keeps the name where RabbitMQ keeps it, so that definitions files carry it along.
 func (a *API) setClusterName(name string) error {
+	// A parameter like any other, and in definitions files among them.
 	_, err := a.server.SetGlobalParameter(clusterNameParameter, name)
 	return err
 }

@@ -117,6 +117,7 @@ func (c *call) checkPort() (reply, error) {
 	if err != nil {
 		return reply{}, badRequest("Invalid port")
 	}
+	// A list, and not null, if nothing listens.
 	ports := []any{}
 	for _, l := range c.listening() {
 		_, p := splitAddress(l.Address)
@@ -141,6 +142,7 @@ func (c *call) checkProtocols() (reply, error) {
 	}
 	missing := []string{}
 	for name := range strings.SplitSeq(c.path("protocols"), ",") {
+		// Both names are taken, as people write them.
 		if other, ok := protocolNames[name]; ok {
 			name = other
 		}

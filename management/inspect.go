@@ -37,9 +37,9 @@ const (
 type peekRequest struct {
 	// The number of the message to begin with, as a cursor gave it; 0: at the head.
 	from     uint64
-	skip     int
-	count    int
-	truncate int
+	skip     int               // messages from the head on that are passed over
+	count    int               // that are wanted
+	truncate int               // bytes of each body; -1: all
 	headers  map[string]string // names and values that messages must have
 }
 
@@ -67,6 +67,7 @@ func (c *call) peekRequest() (r peekRequest, err error) {
 			if r.headers == nil {
 				r.headers = make(map[string]string)
 			}
+			// Of a header that is asked for twice the first counts: no message has two values of one.
 			r.headers[header] = values[0]
 		}
 	}
@@ -226,6 +227,7 @@ func (c *call) discard() (reply, error) {
 	return noContent()
 }
 
+// pause and resume do nothing if the queue is so already, and say nothing of that.
 func (c *call) pause() (reply, error)  { return c.setPaused(true) }
 func (c *call) resume() (reply, error) { return c.setPaused(false) }
 
@@ -236,6 +238,7 @@ func (c *call) setPaused(on bool) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Kept first, then in force: a queue that was seen paused is so after a crash.
 	if err := c.vhost.PauseQueue(q, on); err != nil {
 		return reply{}, gone(err)
 	}

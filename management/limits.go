@@ -37,6 +37,7 @@ func (c *call) limitValue(known []string, kind, form string) (int64, error) {
 	if !slices.Contains(known, name) {
 		return 0, badRequest(fmt.Sprintf(form, fmt.Sprintf(`Unrecognised terms [{<<"%s">>,%s}] in %s`, name, term(v), kind)))
 	}
+	// A whole number of 64 bits, as text in JSON would be no number.
 	number, _ := v.(json.Number)
 	n, err := number.Int64()
 	if err != nil {
@@ -49,6 +50,7 @@ func (c *call) limitValue(known []string, kind, form string) (int64, error) {
 func (c *call) listVHostLimits() (reply, error) {
 	list := []object{}
 	for _, v := range c.vhostsNamed() {
+		// Those that are negative are shown too: somebody has said so.
 		if l := v.Limits(); len(l) > 0 {
 			list = append(list, object{{"vhost", v.Name()}, {"value", limits(l)}})
 		}

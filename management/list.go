@@ -34,6 +34,7 @@ func (l listing[T]) reply(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Of all that the caller may see: total_count is before the filter, filtered_count after it.
 	total := len(l.items)
 	// The filter by name belongs to pages: without one RabbitMQ ignores it too.
 	if p != nil {
@@ -130,6 +131,7 @@ func sortedBy(fields []string, list []object, reverse bool) []object {
 		}
 	}
 	order := make([]int, len(list))
+	// Indexes are sorted, as keys and objects stand in lists of their own.
 	for i := range order {
 		order[i] = i
 	}

@@ -41,6 +41,7 @@ func (c *call) publish() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// The rights of this moment, as a long-lived connection's are not known here.
 	rights, allowed := c.user.Rights(c.vhost.Name())
 	if !allowed {
 		return reply{}, accessRefused()
@@ -62,6 +63,7 @@ func publicationOf(o object) (*server.Publication, error) {
 	if err := o.require("routing_key", "properties", "payload", "payload_encoding"); err != nil {
 		return nil, err
 	}
+	// Empty is a key as any other.
 	key, err := o.text("routing_key", "")
 	if err != nil {
 		return nil, err
@@ -107,6 +109,7 @@ func payloadOf(o object) ([]byte, error) {
 // propertiesOf reads the properties of a message; names that are none are passed over.
 func propertiesOf(o object) (p amqp.Properties, err error) {
 	for _, f := range o {
+		// A property that is given and empty is there: the flag says so on the wire.
 		if to, flag := textProperty(&p, f.name); to != nil {
 			s, isText := f.value.(string)
 			if !isText {
@@ -194,10 +197,10 @@ var ackModes = map[string]queue.Outcome{
 
 // getRequest is what a client wants of a get.
 type getRequest struct {
-	count    int64
-	outcome  queue.Outcome
-	base64   bool
-	truncate int64 // bytes of each payload, -1: all
+	count    int64         // negative: all
+	outcome  queue.Outcome // what becomes of what was got
+	base64   bool          // also of what is a text
+	truncate int64         // bytes of each payload, -1: all
 }
 
 // getRequestOf reads what a client wants. RabbitMQ asks for ackmode, count and encoding in every request, and has no defaults for them.
@@ -251,6 +254,7 @@ func (c *call) get() (reply, error) {
 	if err != nil {
 		return reply{}, channelError(err)
 	}
+	// What was put back is not gone, and no act.
 	if r.outcome != queue.Requeue && len(messages) > 0 {
 		c.audit("queue.messages.taken", "vhost", c.vhost.Name(), "name", name, "messages", len(messages))
 	}
@@ -262,6 +266,7 @@ const maxGot = 50_000
 
 // take gets messages one by one, as basic.get would, until there are enough or no more.
 func (c *call) take(q *queue.Queue, r getRequest) ([]object, error) {
+	// It stands for a consumer: what a queue wants of one, and no connection.
 	basket := new(basket)
 	// With automatic acks there is nothing to settle afterwards; else all are settled together, at the end, so that none is got twice.
 	auto := r.outcome == queue.Ack
@@ -286,6 +291,7 @@ func (c *call) take(q *queue.Queue, r getRequest) ([]object, error) {
 		}
 		messages = append(messages, basket.show(r))
 	}
+	// The queue asks its caller to run it if nobody does.
 	if !auto && q.Settle(settlement) {
 		q.Run()
 	}
@@ -308,6 +314,7 @@ func (b *basket) show(r getRequest) object {
 
 // appendPayload adds a message's body: as text if it is one, else in base64.
 func appendPayload(o object, body []byte, encode bool) object {
+	// JSON's texts are UTF-8; replacing what is none would hand out another message.
 	if encode || !utf8.Valid(body) {
 		return append(o, field{"payload", base64.StdEncoding.EncodeToString(body)}, field{"payload_encoding", "base64"})
 	}
@@ -321,6 +328,7 @@ func messageProperties(m amqp.Message) object {
 	if err != nil {
 		return o // they were checked when it was published
 	}
+	// In RabbitMQ's order, which people compare by eye.
 	for _, name := range textProperties {
 		if text, flag := textProperty(&p, name); p.Has(flag) {
 			o.add(name, *text)

@@ -62,6 +62,7 @@ func (c *call) getNode() (reply, error) {
 // resourceCounters are a node's gauges and counters beside those of stats.go, as nodeResources gives them.
 var resourceCounters = counters{
 	"mem_used", "fd_used", "sockets_used", "proc_used", "disk_free", "gc_num", "gc_bytes_reclaimed", "context_switches", "io_read_count",
+	// Of the log and of the files of transient messages.
 	"io_read_bytes", "io_write_count", "io_write_bytes", "io_sync_count", "msg_store_read_count", "msg_store_write_count",
 }
 
@@ -116,6 +117,7 @@ func (c *call) node() (object, error) {
 	}
 	a := c.api
 	st := a.server.Stats()
+	// There are no log files: logs go to the output.
 	db, files := a.options.DataDir, []string{}
 	o := object{
 		{"name", a.options.Node}, {"type", "disc"}, {"running", true}, {"being_drained", a.server.Suspended()}, {"os_pid", strconv.Itoa(os.Getpid())},
@@ -140,6 +142,7 @@ func (c *call) node() (object, error) {
 }
 
 // processLimit is how many goroutines there may be: as many as fit into memory.
+// A number that alarms of tools, which watch for four fifths of it, do not reach.
 const processLimit = 1 << 20
 
 // mechanisms are the ways to log in.
@@ -184,6 +187,7 @@ func memoryParts() object {
 	runtime.ReadMemStats(&m)
 	used, _ := residentMemory()
 	parts := object{
+		// RabbitMQ's names where a part has one, and our own for the rest.
 		{"heap", m.HeapInuse}, {"stacks", m.StackInuse}, {"collector", m.GCSys}, {"other_system", m.OtherSys},
 		{"allocated_unused", m.HeapIdle - m.HeapReleased},
 	}
@@ -221,12 +225,14 @@ func residentMemory() (uint64, error) {
 	if len(fields) < 2 {
 		return 0, syscall.EINVAL
 	}
+	// The second field is the resident set, in pages: see proc(5).
 	pages, err := strconv.ParseUint(fields[1], 10, 64)
 	return pages * uint64(os.Getpagesize()), err
 }
 
 // openFiles counts the process's file descriptors, 0 where that can't be told.
 func openFiles() uint64 {
+	// The folder that is being read is among them.
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return 0
@@ -252,5 +258,6 @@ func diskFree(dir string) (uint64, error) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
+	// Bavail and not Bfree: what is reserved for root is not ours.
 	return s.Bavail * uint64(s.Bsize), nil
 }

@@ -36,10 +36,12 @@ func (c *call) overview() (reply, error) {
 		{"object_totals", c.objectTotals()}, {"node", a.options.Node},
 	}
 	// Some agents ask every second for the version alone, and say so.
+	// Nothing of it is measured then.
 	if c.asked("disable_stats") {
 		return ok(columnsOf(c).whole().one(o))
 	}
 	st := a.server.Stats()
+	// Counters of now, and rates of the samples: the two need not agree to the message.
 	values, h := a.nodeSample(&st), a.rates.past(nodeKey{}, w.any())
 	messages := publishCounters.addTo(nil, values[nodePublishAt:], h, nodePublishAt, w.messages)
 	messages = deliveryCounters.addTo(messages, values[nodeDeliverAt:], h, nodeDeliverAt, w.messages)
@@ -62,6 +64,7 @@ func (c *call) objectTotals() object {
 		counts := v.Counts()
 		exchanges += counts.Exchanges
 		queues += counts.Queues
+		// As of each queue's last turn: nobody is asked or held up.
 		v.Queues(func(q *queue.Queue) bool {
 			consumers += q.Stats().Consumers
 			return true
@@ -77,7 +80,7 @@ func (c *call) objectTotals() object {
 func exchangeTypes() []object {
 	var list []object
 	for _, t := range exchangeTypeNames {
-		if exchange.KnownType(t) == nil {
+		if exchange.KnownType(t) == nil { // nil: no error, it is known
 			list = append(list, object{{"name", t}, {"description", exchangeTypeDescriptions[t]}, {"enabled", true}})
 		}
 	}
@@ -90,6 +93,7 @@ var exchangeTypeNames = []string{
 	"x-delayed-message",
 }
 
+// exchangeTypeDescriptions are for people, in the list of types that clients can declare.
 var exchangeTypeDescriptions = map[string]string{
 	"direct":            "routes by the whole routing key",
 	"fanout":            "routes to everything that is bound",
@@ -116,6 +120,7 @@ func (a *API) listeners() []object {
 }
 
 // contexts are the HTTP listeners, as web applications. Ports are texts there.
+// Health checks find the port of the API by them.
 func (a *API) contexts() []object {
 	list := []object{}
 	for _, l := range a.options.Listeners() {

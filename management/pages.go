@@ -65,6 +65,8 @@ func groups(list []route) []group {
 	return all
 }
 
+// referencePage is made of the route table, and so never older than the routes. It needs nothing from elsewhere: no scripts,
+// no fonts.
 var referencePage = template.Must(template.New("reference").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Leveret HTTP API</title>
 <style>body{font-family:sans-serif;margin:2em;max-width:80em}table{border-collapse:collapse}td,th{padding:.2em .8em .2em 0;text-align:left;vertical-align:top}code{white-space:nowrap}</style>

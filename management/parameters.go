@@ -50,6 +50,7 @@ func parametersOf(v *vhost.VHost, component string) []parameterIn {
 	for _, p := range v.Parameters(component) {
 		list = append(list, parameterIn{v.Name(), p})
 	}
+	// An empty object after the last limit was lifted: it was set once.
 	if l := v.Limits(); l != nil && (component == "" || component == limitComponent) {
 		list = append(list, parameterIn{v.Name(), vhost.Parameter{Component: limitComponent, Name: limitParameter, Value: limits(l)}})
 	}
@@ -75,6 +76,7 @@ func (c *call) listParameters() (reply, error) {
 	}.reply(c)
 }
 
+// getParameter shows one of any component, policies included.
 func (c *call) getParameter() (reply, error) { return c.parameter(c.path("component")) }
 
 // parameter shows the one that the path names.
@@ -107,6 +109,7 @@ func (c *call) putParameter() (reply, error) {
 	case policyComponent, operatorComponent:
 		return reply{}, badRequest("policies may not be set using this method")
 	case limitComponent:
+		// nil and not empty: whoever lifts all limits has still set some.
 		created = c.vhost.Limits() == nil
 		err = c.setLimits(name, value)
 	default:
@@ -129,8 +132,10 @@ func (c *call) setLimits(name string, value any) error {
 	if name != limitParameter || !isObject {
 		return badRequest("Validation failed\n\nlimits must be an object\n")
 	}
+	// What is not named is lifted: the parameter is the whole set.
 	all := make(vhost.Limits, len(given))
 	for _, f := range given {
+		// Read as 64 bits: a fraction or a number beyond is no limit.
 		number, _ := f.value.(json.Number)
 		n, err := number.Int64()
 		if err != nil {

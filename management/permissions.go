@@ -95,10 +95,12 @@ func (c *call) listPermissions() (reply, error) {
 	return c.replyRows(permissionRows(c.api.users.Users(), ""))
 }
 
+// listTopicPermissions lists the rows of all users in all virtual hosts, for administrators.
 func (c *call) listTopicPermissions() (reply, error) {
 	return c.replyRows(topicRows(c.api.users.Users(), ""))
 }
 
+// The four below are rows of either kind, of one user or in one virtual host.
 func (c *call) userPermissions() (reply, error)      { return c.rowsOfUser(permissionRows) }
 func (c *call) userTopicPermissions() (reply, error) { return c.rowsOfUser(topicRows) }
 
@@ -111,6 +113,7 @@ func (c *call) rowsOfUser(rows func([]auth.Account, string) []object) (reply, er
 	return c.replyRows(rows([]auth.Account{account}, ""))
 }
 
+// Rows of a virtual host are looked for in all users, who keep them.
 func (c *call) vhostPermissions() (reply, error)      { return c.rowsOfVHost(permissionRows) }
 func (c *call) vhostTopicPermissions() (reply, error) { return c.rowsOfVHost(topicRows) }
 
@@ -147,6 +150,7 @@ func (c *call) getPermissions() (reply, error) {
 // grantee checks that user and virtual host of the path are there, for whoever gives rights.
 func (c *call) grantee() (auth.Account, error) {
 	account, found := c.api.users.Account(c.path("user"))
+	// RabbitMQ does not tell which of the two it is.
 	if !found || c.vhost == nil {
 		return account, badRequest("vhost_or_user_not_found")
 	}
@@ -163,10 +167,12 @@ func (c *call) putPermissions() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// All three: a right that was forgotten must not become one to everything.
 	texts, err := o.texts("configure", "write", "read")
 	if err != nil {
 		return reply{}, err
 	}
+	// Only the status depends on it.
 	_, existed := account.Permissions[c.vhost.Name()]
 	err = c.api.users.SetPermissions(account.Name, c.vhost.Name(), auth.Permissions{Configure: texts[0], Write: texts[1], Read: texts[2]})
 	if err == nil {
@@ -211,6 +217,7 @@ func (c *call) getTopicPermissions() (reply, error) {
 	}
 	list := topicRows([]auth.Account{account}, c.vhost.Name())
 	if x := c.path("exchange"); x != "" {
+		// A user has few rows: to filter them costs nothing.
 		list = slices.DeleteFunc(list, func(o object) bool {
 			name, _ := o.get("exchange")
 			return name != x
@@ -258,6 +265,7 @@ func (c *call) deleteTopicPermissions() (reply, error) {
 	if err != nil || c.vhost == nil || len(account.TopicPermissions[c.vhost.Name()]) == 0 {
 		return reply{}, notFound()
 	}
+	// Without an exchange in the path, all of them.
 	names := slices.Collect(maps.Keys(account.TopicPermissions[c.vhost.Name()]))
 	if x := c.path("exchange"); x != "" {
 		names = []string{x}

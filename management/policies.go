@@ -19,13 +19,15 @@ var policyRoutes = append(
 type policyKind struct {
 	component string
 	operator  bool
-	set       func(*vhost.VHost, vhost.Policy) (created bool, err error)
-	clear     func(*vhost.VHost, string) (found bool, err error)
-	list      func(*vhost.VHost) []vhost.Policy
+	// The virtual host keeps the two kinds apart.
+	set   func(*vhost.VHost, vhost.Policy) (created bool, err error)
+	clear func(*vhost.VHost, string) (found bool, err error)
+	list  func(*vhost.VHost) []vhost.Policy
 }
 
 // routes are the paths of the kind; who may change them is who.
 func (k policyKind) routes(name string, who level) []route {
+	// Two levels may call: policymakers are stopped before for a virtual host that is not theirs, administrators are not.
 	write := func(run func(*call) (reply, error)) func(*call) (reply, error) {
 		return func(c *call) (reply, error) {
 			if c.vhost == nil && c.request.Method == http.MethodPut { // an administrator's calls are not stopped before
@@ -107,6 +109,7 @@ func (k policyKind) put(c *call) (reply, error) {
 		}
 	}
 	name := c.path("policy")
+	// Operator policies may hold fewer keys, those that bound something.
 	p, err := vhost.PolicyOf(name, plainMap(o), k.operator)
 	if err != nil {
 		return reply{}, err
@@ -144,6 +147,7 @@ func (o object) duplicates() []string {
 }
 
 // plainMap is an object as the standard library would have read it.
+// The last of two fields of a name counts; the callers for which that matters have refused them.
 func plainMap(o object) map[string]any {
 	m := make(map[string]any, len(o))
 	for _, f := range o {

@@ -13,6 +13,7 @@ var queueRoutes = []route{
 	{path: "/queues", group: "Queues", operations: []operation{
 		{http.MethodGet, managementTag, (*call).listQueues, "all queues", "", false},
 	}},
+	// Before /queues/{vhost}, which would take it for a virtual host.
 	{path: "/queues/detailed", group: "Queues", first: true, operations: []operation{
 		{http.MethodGet, managementTag, (*call).listDetailed, "all queues, with all fields", "", false},
 	}},
@@ -33,6 +34,7 @@ var queueRoutes = []route{
 	{path: "/queues/{vhost}/{queue}/actions", group: "Queues", operations: []operation{
 		{http.MethodPost, administrator, (*call).queueAction, "nothing: no action is left", "action*", false},
 	}},
+	// Who declared a queue is not kept.
 	{path: "/users/{user}/queues", group: "Queues", operations: []operation{
 		{http.MethodGet, managementTag, (*call).listQueues, "the queues that a user made, as far as that is known: all", "", false},
 	}},
@@ -47,6 +49,7 @@ func findQueue(v *vhost.VHost, name string) *queue.Queue {
 	return v.AnyQueue(name)
 }
 
+// listQueues leaves out what is null and what takes long to make; listDetailed has all, for each queue.
 func (c *call) listQueues() (reply, error)   { return c.queues(reduced) }
 func (c *call) listDetailed() (reply, error) { return c.queues(detailed) }
 
@@ -60,6 +63,7 @@ func (c *call) queues(form queueForm) (reply, error) {
 	var list []queueIn
 	for _, v := range c.vhostsNamed() {
 		v.Queues(func(q *queue.Queue) bool {
+			// One that is being deleted is none any more, though its name is reserved for a moment.
 			if !q.Closed() {
 				list = append(list, queueIn{v, q})
 			}
@@ -104,7 +108,9 @@ func (c *call) putQueue() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Looked at before: two callers at once may both hear 201, which harms nobody.
 	existed := findQueue(c.vhost, name) != nil
+	// With the caller's rights, and the same checks as over AMQP.
 	_, err = c.vhost.DeclareQueue(d, nobody, c.rights())
 	return put(!existed, err)
 }
@@ -121,8 +127,9 @@ func (c *call) queueDeclare(name string, o object) (d vhost.QueueDeclare, err er
 	if d.AutoDelete, err = o.boolean("auto_delete", false); err != nil {
 		return d, err
 	}
+	// Clients of clusters place queues; on one node there is one place.
 	if node, ok := o.get("node"); ok && node != c.api.options.Node {
-		return d, badRequest("Node " + termText(node) + " is not a cluster member")
+		return d, badRequest("Node " + termText(node) + " is not a cluster member") // RabbitMQ's word for it
 	}
 	arguments, _ := o.get("arguments")
 	d.Arguments, err = fieldTable(arguments)
@@ -148,6 +155,7 @@ func (c *call) purge() (reply, error) {
 	if findQueue(c.vhost, name) == nil {
 		return reply{}, notFound()
 	}
+	// A purge needs the right to read, as queue.purge does.
 	q, err := c.readable(name)
 	if err != nil {
 		return reply{}, err

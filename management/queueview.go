@@ -273,6 +273,7 @@ func byPriority(counts map[int]int) object {
 // this rate until nothing waits any more (null: never), and why messages were dropped or left for other queues.
 func (view *queueView) backlog(o object, s *queue.Stats, h history) object {
 	var age int64
+	// Clocks can go back; an age does not.
 	if s.Head > 0 && s.Ready > 0 {
 		age = max(0, time.Now().UnixMilli()-s.Head)
 	}

@@ -66,6 +66,7 @@ type rates struct {
 	drawn  int // objects with curves in this round
 }
 
+// newRates makes a keeper of samples without any: the first rates come with the second sample.
 func newRates() *rates { return &rates{series: make(map[any]*series)} }
 
 // note keeps a sample of an object; values are copied.

@@ -28,11 +28,13 @@ func replayOf(o object) (r vhost.Replay, err error) {
 		if err != nil {
 			return r, err
 		}
+		// The API's name for it, amq.default.
 		if exchange == defaultExchange {
 			exchange = ""
 		}
 		r.To = &queue.Destination{Exchange: exchange, Key: key}
 	}
+	// 0 is no limit for both.
 	for name, to := range map[string]*int{"count": &r.Limit, "rate": &r.Rate} {
 		n, err := o.integer(name, 0)
 		if err != nil {
@@ -70,6 +72,7 @@ func wantedHeaders(o object) (func(queue.Peeked) bool, error) {
 
 // replay sends messages on. It answers when that is done; a client that goes away ends it.
 func (c *call) replay() (reply, error) {
+	// The messages leave the queue: so the caller must be one who may read them.
 	q, err := c.readableQueue()
 	if err != nil {
 		return reply{}, err
@@ -82,6 +85,7 @@ func (c *call) replay() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// Before anything is moved: one that is not there would swallow all.
 	if r.To != nil && c.vhost.Exchange([]byte(r.To.Exchange)) == nil {
 		return reply{}, missing("exchange_not_found")
 	}

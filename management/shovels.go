@@ -78,6 +78,7 @@ func (c *call) showShovel(s shovel.Status) object {
 		return o
 	}
 	blocked := "running"
+	// The name of RabbitMQ's for what its target's connection.blocked does to it.
 	if s.Blocked {
 		blocked = "blocked"
 	}

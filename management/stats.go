@@ -15,13 +15,15 @@ var (
 	deliveryCounters = counters{"deliver", "deliver_no_ack", "deliver_get", "get", "get_no_ack", "get_empty", "redeliver", "ack"}
 	publishCounters  = counters{"publish", "confirm", "return_unroutable", "drop_unroutable"}
 	lengthCounters   = counters{"messages", "messages_ready", "messages_unacknowledged"}
-	churnCounters    = counters{
+	// Opened and closed since the start, which no list of what is there can tell.
+	churnCounters = counters{
 		"connection_created", "connection_closed", "channel_created", "channel_closed", "queue_declared", "queue_created", "queue_deleted",
 	}
 	storeCounters = counters{"disk_reads", "disk_writes"}
 )
 
 // addTo appends counters with their details to an object. from is where they stand in the samples.
+// A window that is asked for adds the curve; the rate is always there.
 func (cs counters) addTo(o object, values []uint64, h history, from int, w *window) object {
 	for i, name := range cs {
 		o = append(o, field{name, values[i]}, field{name + "_details", h.details(from+i, values[i], w)})
@@ -29,7 +31,7 @@ func (cs counters) addTo(o object, values []uint64, h history, from int, w *wind
 	return o
 }
 
-// any tells whether one of the values is not 0.
+// anyCount tells whether one of the values is not 0.
 func anyCount(values []uint64) bool {
 	for _, v := range values {
 		if v != 0 {
@@ -53,6 +55,7 @@ func lengths(s *queue.Stats) []uint64 {
 }
 
 // publishes are the values of publishCounters.
+// confirm counts messages that have been confirmed, and not those that will be.
 func publishes(c *server.Counters) []uint64 {
 	return []uint64{c.Published, c.Confirmed, c.Returned, c.Unroutable}
 }
@@ -80,6 +83,7 @@ type nodeKey struct{}
 
 // Where things stand in the broker's samples.
 const (
+	// Each stands behind the counters before it; a new counter moves what follows.
 	nodePublishAt = 0
 	nodeDeliverAt = nodePublishAt + 4
 	nodeLengthAt  = nodeDeliverAt + 8
@@ -96,9 +100,11 @@ func (a *API) nodeSample(s *server.Stats) []uint64 {
 }
 
 // counters takes a sample of everything that has rates.
+// It is called by the sampling goroutine, and reads what the packages count for themselves: nothing is held up.
 func (a *API) counters(note func(key any, values []uint64)) {
 	st := a.server.Stats()
 	note(nodeKey{}, a.nodeSample(&st))
+	// Apart from the rest of the node, as other parts of the API ask for it.
 	note(resourcesKey{}, a.nodeResources())
 	for _, v := range a.vhosts() {
 		a.vhostCounters(v, note)
@@ -116,6 +122,7 @@ func (a *API) vhostCounters(v *vhost.VHost, note func(key any, values []uint64))
 	var sum queue.Stats
 	v.Queues(func(q *queue.Queue) bool {
 		s := q.Stats()
+		// Of queues that are there: a virtual host's rates fall when one is deleted, as in RabbitMQ.
 		sum.Add(s)
 		note(q, queueSample(&s))
 		return true

@@ -35,6 +35,7 @@ var userRoutes = []route{
 }
 
 // showUser shows a user as definitions files do.
+// Limits are there even if there are none: an empty object.
 func showUser(account *auth.Account) object {
 	tags := append([]string{}, account.Tags...)
 	return object{
@@ -95,10 +96,12 @@ func (c *call) putUser() (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	// A weak password is refused by SetUser, which knows the rule.
 	update, err := userUpdate(c.path("user"), o)
 	if err != nil {
 		return reply{}, err
 	}
+	// Users with the tag protected are changed by the configuration alone.
 	if err := c.api.users.CheckUnprotected(update.Name); err != nil {
 		return reply{}, err
 	}
@@ -117,6 +120,7 @@ func userUpdate(name string, o object) (u auth.UserUpdate, err error) {
 			return u, err
 		}
 	}
+	// An empty password is one that is given, and refused later, as nobody could log in by it.
 	if u.Password, err = optionalText(o, "password"); err != nil {
 		return u, err
 	}
@@ -193,6 +197,7 @@ func (c *call) deleteUsers() (reply, error) {
 			names = append(names, name)
 		}
 	}
+	// At once, so that no two callers see half of it.
 	err = c.api.users.DeleteUsers(names)
 	if err == nil {
 		c.audit("users.deleted", "names", names)
@@ -203,6 +208,7 @@ func (c *call) deleteUsers() (reply, error) {
 // listUserLimits and getUserLimits have one form, also for a single user: a list.
 func (c *call) listUserLimits() (reply, error) { return showUserLimits(c.api.users.Users()) }
 
+// getUserLimits shows one user's, in a list of one, or of none where there are no limits.
 func (c *call) getUserLimits() (reply, error) {
 	account, err := c.namedUser()
 	if err != nil {

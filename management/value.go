@@ -29,9 +29,11 @@ func plainValue(v any) any {
 		return list
 	case []byte:
 		return string(v)
+	// Unix seconds.
 	case amqp.Timestamp:
 		return uint64(v)
 	case amqp.Decimal:
+		// JSON has no decimals; a price of 0.1 is as near as a float gets.
 		return float64(v.Value) / math.Pow10(int(v.Scale))
 	case float32:
 		return float64(v)

@@ -42,6 +42,7 @@ func (c *call) listVHosts() (reply, error) {
 		return reply{}, badRequest("virtual hosts are not listed by pages")
 	}
 	shown := make([]object, len(list))
+	// One walk over all connections for the whole list.
 	sums := c.api.octetsByVHost()
 	for i, v := range list {
 		shown[i] = c.api.vhost(v, w, sums)
@@ -96,8 +97,10 @@ func (a *API) vhost(v *vhost.VHost, w windows, sums map[string][]uint64) object 
 	o = lengthCounters.addTo(o, lengths(&sum), h, vhostLengthAt, w.lengths)
 	traffic := sums[v.Name()]
 	if traffic == nil {
+		// Nobody is connected; the fields are there all the same.
 		traffic = make([]uint64, len(octetCounters))
 	}
+	// Without rates: the sum falls when a connection closes, and its rate would say so.
 	o = octetCounters.addTo(o, traffic, history{}, 0, w.data)
 	published := a.vhostPublishes(v)
 	read := deliveries(&sum.Totals)
@@ -124,6 +127,7 @@ const (
 func (a *API) vhostMetadata(v *vhost.VHost) object {
 	m := v.Metadata()
 	kind := m.DefaultQueueType
+	// RabbitMQ shows the type that a declare without one gets.
 	if kind == "" || kind == "undefined" {
 		kind = "classic"
 	}
@@ -131,6 +135,7 @@ func (a *API) vhostMetadata(v *vhost.VHost) object {
 	metadata := object{{"description", m.Description}, {"tags", tags}, {"default_queue_type", kind}}
 	o := append(object{{"name", v.Name()}}, metadata...)
 	if m.Protected != nil {
+		// Only if somebody has said so, one way or the other.
 		metadata.add("protected_from_deletion", *m.Protected)
 	}
 	return append(o, field{"protected_from_deletion", m.IsProtected()}, field{"metadata", metadata}, field{"tracing", m.Tracing})
@@ -150,6 +155,7 @@ func (c *call) putVHost() (reply, error) {
 		return reply{}, err
 	}
 	name := c.path("vhost")
+	// One call for both, so that two callers do not make it twice.
 	created, err := c.api.server.CreateVHost(name, m)
 	if err != nil {
 		return reply{}, err
@@ -163,6 +169,7 @@ func (c *call) putVHost() (reply, error) {
 }
 
 // readMetadata changes metadata as a client wants it.
+// A field of a wrong type leaves m half changed: callers throw it away then.
 func readMetadata(m *vhost.Metadata, o object) (err error) {
 	if m.Description, err = o.text("description", m.Description); err != nil {
 		return err

@@ -90,4 +90,5 @@ func lastingQueue(q *queue.Queue) bool {
 	return !o.Exclusive && !o.AutoDelete
 }
 
+// lastingExchange tells the same of an exchange.
 func lastingExchange(x *exchange.Exchange) bool { return x != nil && !x.Options().AutoDelete }

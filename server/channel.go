@@ -189,6 +189,7 @@ type detachments struct {
 	at   map[*queue.Queue]*queue.Detachment
 }
 
+// of is the detachment from one queue: a queue hears once of all that a channel leaves behind.
 func (d *detachments) of(q *queue.Queue) *queue.Detachment {
 	one := d.at[q]
 	if one == nil {
@@ -202,6 +203,7 @@ func (d *detachments) of(q *queue.Queue) *queue.Detachment {
 	return one
 }
 
+// consumer adds a consumer that ends.
 func (d *detachments) consumer(c *consumer) {
 	if q := c.Queue(); q != nil { // consumers of direct replies have none
 		of := d.of(q)
@@ -209,6 +211,7 @@ func (d *detachments) consumer(c *consumer) {
 	}
 }
 
+// deliveries adds what was delivered and not settled, and goes back.
 func (d *detachments) deliveries(list []addressed) {
 	for _, s := range list {
 		of := d.of(s.queue)

@@ -106,6 +106,7 @@ type clientProperties struct {
 	heartbeatPeriod time.Duration
 }
 
+// newConnection makes a connection that nobody has shaken hands with yet. Its name is RabbitMQ's: the client's address first.
 func (s *Server) newConnection(nc net.Conn) *connection {
 	c := &connection{
 		server:   s,
@@ -302,6 +303,7 @@ func (c *connection) explained(e *amqp.Error) bool {
 		e.Code == amqp.CodeAccessRefused && c.client.failureClose
 }
 
+// methodName is the method that an error is about, for the log; empty if it is about none.
 func methodName(e *amqp.Error) string {
 	if e.Class == 0 {
 		return ""

@@ -54,6 +54,7 @@ func (t *totals) add(n *Counters) {
 	}
 }
 
+// read is not of one moment: each counter is, and none is behind itself.
 func (t *totals) read() Counters {
 	return Counters{
 		ConnectionsOpened: t.connectionsOpened.Load(), ConnectionsClosed: t.connectionsClosed.Load(),

@@ -128,6 +128,7 @@ func (o *outbox) deliverSmall(c *consumer, tag uint64, redelivered bool, address
 	o.deliveries += size
 }
 
+// bit is a flag as AMQP packs it.
 func bit(b bool) byte {
 	if b {
 		return 1
@@ -240,6 +241,7 @@ func (o *outbox) sendNotices() {
 	o.mu.Unlock()
 }
 
+// noticesLocked sends the basic.cancel that consumers wait for whose queues have gone, behind what was delivered to them.
 func (o *outbox) noticesLocked() {
 	for _, n := range o.notices {
 		o.replyLocked(n.channel, &amqp.BasicCancel{ConsumerTag: n.tag, NoWait: true})

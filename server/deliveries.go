@@ -1,16 +1,16 @@
 package server
 
-import "leveret/queue"
+import (
+	"leveret/queue"
+	"leveret/vhost"
+)
 
 // deliveries count what was delivered on a channel, by queue. Guarded by the outbox, but for the pointers that consumers have into it.
 type deliveries struct {
-	past ChannelDeliveries // of queues that are gone, and what is of no queue
-	by   map[*queue.Queue]*ChannelDeliveries
-	many int // queues from which on it looks which of them are gone: twice as many as there were then, so that looking costs little
+	past  ChannelDeliveries // of queues that are gone, and what is of no queue
+	by    map[*queue.Queue]*ChannelDeliveries
+	crowd vhost.Crowd // a channel may outlive very many queues
 }
-
-// manyCounted is from how many queues on a channel looks at first, so that a channel that outlives many queues does not keep them.
-const manyCounted = 64
 
 // of returns the counters of a queue; whoever delivers from it keeps them, so that counting needs no look-up.
 func (d *deliveries) of(q *queue.Queue) *ChannelDeliveries {
@@ -20,15 +20,17 @@ func (d *deliveries) of(q *queue.Queue) *ChannelDeliveries {
 	if d.by == nil {
 		d.by = make(map[*queue.Queue]*ChannelDeliveries)
 	}
-	if len(d.by) >= max(manyCounted, d.many) {
+	if d.crowd.Full(len(d.by)) {
 		d.forgetClosed()
-		d.many = 2 * len(d.by)
+		d.crowd.Looked(len(d.by))
 	}
 	c := new(ChannelDeliveries)
 	d.by[q] = c
 	return c
 }
 
+// forgetClosed adds up what was delivered from queues that have gone, with the outbox locked. A consumer that counts on is
+// told by forgotten.
 func (d *deliveries) forgetClosed() {
 	for q, c := range d.by {
 		if q.Closed() {
@@ -48,6 +50,7 @@ func (d *deliveries) total() ChannelDeliveries {
 	return sum
 }
 
+// add adds other counters to these.
 func (d *ChannelDeliveries) add(other *ChannelDeliveries) {
 	d.Delivered += other.Delivered
 	d.DeliveredAuto += other.DeliveredAuto
@@ -88,6 +91,7 @@ func (s *Server) ChannelQueues() []ChannelQueue {
 	return list
 }
 
+// channelQueues appends what each channel got of each queue that is there.
 func (c *connection) channelQueues(list []ChannelQueue) []ChannelQueue {
 	o := &c.out
 	o.mu.Lock()

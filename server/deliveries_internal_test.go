@@ -9,11 +9,11 @@ import (
 // A channel that gets from very many queues seldom looks which of them are gone.
 func TestManyCountedQueues(t *testing.T) {
 	var d deliveries
-	looks, many := 0, 0
+	looks, crowd := 0, d.crowd
 	for n := range 50_000 {
 		d.of(queue.New(queue.Options{Name: "q"})).Got++
-		if d.many != many {
-			looks, many = looks+1, d.many
+		if d.crowd != crowd { // which a look changes
+			looks, crowd = looks+1, d.crowd
 		}
 		if len(d.by) != n+1 {
 			t.Fatalf("%d queues are counted, want %d", len(d.by), n+1)

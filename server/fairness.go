@@ -14,6 +14,7 @@ import (
 // slowLane has a place for each connection that may work on something burdensome at the same time.
 type slowLane chan struct{}
 
+// newSlowLane has room for half of the processors, and for one in any case.
 func newSlowLane() slowLane { return make(slowLane, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 const (

@@ -109,6 +109,7 @@ func (c *connection) authenticate(m *amqp.ConnectionStartOk) (*auth.User, error)
 	return c.server.users.Authenticate(m.Mechanism, m.Response, c.loginClient())
 }
 
+// read takes from start-ok what the log, the API and the connection's own behaviour need.
 func (p *clientProperties) read(m *amqp.ConnectionStartOk) {
 	p.properties = m.ClientProperties
 	p.authMechanism = m.Mechanism
@@ -123,12 +124,14 @@ func (p *clientProperties) read(m *amqp.ConnectionStartOk) {
 	p.failureClose = truth(capabilities, "authentication_failure_close")
 }
 
+// text is a field that should be a text; clients send what they like, and what is none is empty.
 func text(t amqp.Table, name string) string {
 	v, _ := t.Get(name)
 	s, _ := v.(string)
 	return s
 }
 
+// truth is a field that should be a boolean; all else is false.
 func truth(t amqp.Table, name string) bool {
 	v, _ := t.Get(name)
 	b, _ := v.(bool)

@@ -32,6 +32,7 @@ func (h *heartbeat) start(c *connection, period time.Duration) {
 	h.timer = time.AfterFunc(period/2, func() { h.beat(c) })
 }
 
+// stop ends the timer for good. A beat that runs meanwhile sees it and does not start it again.
 func (h *heartbeat) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,6 +45,8 @@ func (h *heartbeat) stop() {
 // received notes that the client sent something.
 func (h *heartbeat) received() { h.bytesIn.Add(1) }
 
+// beat is the timer's, each half interval: it sends if nothing else was sent, and each second time looks whether the client
+// has sent anything.
 func (h *heartbeat) beat(c *connection) {
 	c.out.beat()
 	h.mu.Lock()

@@ -129,6 +129,7 @@ func (c *connection) checkUserID(index *amqp.PropertyIndex) error {
 	return amqp.UserIDMismatch(string(index.UserID), c.user.Name())
 }
 
+// hasHeader tells whether a message has a header, without decoding the others.
 func hasHeader(index *amqp.PropertyIndex, name string) bool {
 	if index.Headers == nil {
 		return false

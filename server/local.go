@@ -52,6 +52,7 @@ func (s *Server) OnParameters(f func()) {
 	s.onParameters = append(s.onParameters, f)
 }
 
+// parametersChanged tells whoever asked for it, in the goroutine that made the change and after it is in force.
 func (s *Server) parametersChanged() {
 	for _, f := range s.onParameters {
 		f()

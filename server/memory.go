@@ -64,6 +64,7 @@ func (m *memory) watch(stop <-chan struct{}, change func(on bool)) {
 	}
 }
 
+// over compares with the limit, of which 0 is none.
 func (m *memory) over(used uint64) bool {
 	limit := m.limit.Load()
 	return limit > 0 && used > limit
@@ -99,6 +100,7 @@ type idleMemory struct {
 // idleIntervalMax bounds the questions between two attempts: two minutes.
 const idleIntervalMax = 40
 
+// giveBack looks whether the process is idle and holds enough to be worth two collections, and makes them if so.
 func (i *idleMemory) giveBack() {
 	samples := []metrics.Sample{
 		{Name: "/gc/heap/allocs:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},

@@ -28,6 +28,7 @@ func (c *connection) basicNack(ch *channel, arguments []byte) error {
 	return nil
 }
 
+// basicReject counts a requeue as a failure of the consumer, unlike basic.nack, as RabbitMQ's quorum queues do.
 func (c *connection) basicReject(ch *channel, arguments []byte) error {
 	var m amqp.BasicReject
 	if err := m.Decode(arguments); err != nil {

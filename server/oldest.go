@@ -21,6 +21,7 @@ func (s *Server) OldestUnacked() map[*queue.Queue]time.Duration {
 	return all
 }
 
+// oldestUnacked looks at all channels in one hold of the outbox; what it looks at is bounded for each.
 func (c *connection) oldestUnacked(all map[*queue.Queue]time.Duration) {
 	o := &c.out
 	o.mu.Lock()

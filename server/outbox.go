@@ -95,6 +95,7 @@ func (o *outbox) reply(channel uint16, m amqp.Method) {
 	o.mu.Unlock()
 }
 
+// replyLocked appends a method. A closed outbox takes no more: nobody will read it.
 func (o *outbox) replyLocked(channel uint16, m amqp.Method) {
 	if o.closed {
 		return

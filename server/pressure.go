@@ -67,6 +67,7 @@ func (s *signal) wait() <-chan struct{} {
 	return s.next
 }
 
+// notify wakes all that wait now; who comes later waits for the next one.
 func (s *signal) notify() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -397,6 +397,7 @@ func (p *publisher) push() {
 	}
 }
 
+// handOverSettled gives the queues their settlements; those that somebody has to run are run with the published ones.
 func (c *connection) handOverSettled() {
 	p := &c.publisher
 	for i, s := range p.settled.list {

@@ -36,6 +36,7 @@ type target struct {
 	counting uint64   // in that run of the publisher
 }
 
+// newTarget copies what publishing needs of a queue, so that it is not asked for each message.
 func newTarget(q *queue.Queue) *target {
 	o := q.Options()
 	return &target{queue: q, number: o.ID, durable: q.Durable(), keepsAll: q.KeepsAll(), tagged: q.Tagged()}
@@ -103,6 +104,7 @@ func (rs *routes) remember(r *route, address []byte) {
 // forget drops all routes, whatever they were good for.
 func (rs *routes) forget() { rs.last, rs.by = nil, nil }
 
+// target is the one of a queue on this connection, shared by all routes that lead there: so a batch of many keys is one push.
 func (rs *routes) target(q *queue.Queue) *target {
 	t := rs.targets[q]
 	if t == nil {

@@ -81,6 +81,7 @@ type Server struct {
 	writers  sync.WaitGroup
 }
 
+// listener is one address that clients connect to.
 type listener struct {
 	net.Listener
 	tls *tls.Config // nil: plain
@@ -321,6 +322,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
+// closeListeners lets nobody in any more, those neither who are in the middle of a TLS handshake.
 func (s *Server) closeListeners() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

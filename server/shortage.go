@@ -40,6 +40,7 @@ func (a *alarms) force(s shortage, on bool) (over bool) {
 	return a.changedLocked()
 }
 
+// with adds or removes a resource.
 func (s shortage) with(other shortage, on bool) shortage {
 	if on {
 		return s | other
@@ -47,6 +48,7 @@ func (s shortage) with(other shortage, on bool) shortage {
 	return s &^ other
 }
 
+// changedLocked makes what is found and what is forced into one alarm; over: the last one ends, and whoever waits goes on.
 func (a *alarms) changedLocked() (over bool) {
 	on := a.found|a.forced != 0
 	a.any.Store(on)

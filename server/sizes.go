@@ -13,6 +13,7 @@ type Sizes struct {
 	Bytes  uint64 // of all bodies
 }
 
+// note counts one message. The bounds are few, and most messages are small: a walk beats a search.
 func (s *Sizes) note(size int) {
 	i := 0
 	for i < len(SizeBounds) && size > SizeBounds[i] {
@@ -28,6 +29,7 @@ type sizes struct {
 	bytes  atomic.Uint64
 }
 
+// add adds a connection's counts to the server's, once a batch.
 func (s *sizes) add(n *Sizes) {
 	for i, count := range n.Counts {
 		if count > 0 {

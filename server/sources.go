@@ -83,6 +83,7 @@ func (ch *channel) source(x *exchange.Exchange) *source {
 	return s
 }
 
+// sourceGone tells whether an exchange is there no more, and gives the room of its inflows back.
 func (ch *channel) sourceGone(x *exchange.Exchange) bool {
 	if ch.conn.vhost.Has(x) {
 		return false
@@ -178,6 +179,7 @@ func (s *Server) ChannelExchanges() []ChannelExchange {
 	return slices.DeleteFunc(list, func(c ChannelExchange) bool { return !c.VHost.Has(c.Exchange) })
 }
 
+// channelExchanges appends what the connection's channels published.
 func (c *connection) channelExchanges(list []ChannelExchange) []ChannelExchange {
 	o := &c.out
 	o.mu.Lock()

@@ -81,6 +81,7 @@ func (s *Server) Connection(name string) (status ConnectionStatus, ok bool) {
 	return c.status(), true
 }
 
+// connectionNamed walks over all: names are asked for by people.
 func (s *Server) connectionNamed(name string) *connection {
 	for _, c := range s.snapshot() {
 		if c.name == name && c.visible.open.Load() {
@@ -179,6 +180,7 @@ func (s *Server) ChannelsOf(connection string) []ChannelStatus {
 	return c.channelStatuses()
 }
 
+// channelStatuses is of one moment for all channels of a connection, in order of their numbers.
 func (c *connection) channelStatuses() []ChannelStatus {
 	o := &c.out
 	o.mu.Lock()
@@ -191,6 +193,7 @@ func (c *connection) channelStatuses() []ChannelStatus {
 	return list
 }
 
+// statusLocked reads what the outbox guards, and what else of the channel never changes or is counted atomically.
 func (ch *channel) statusLocked() ChannelStatus {
 	c := ch.conn
 	st := ChannelStatus{
@@ -214,6 +217,7 @@ func (ch *channel) statusLocked() ChannelStatus {
 // name is the channel's name for people.
 func (ch *channel) name() string { return channelName(ch.conn.name, ch.number) }
 
+// channelName is RabbitMQ's name for a channel.
 func channelName(connection string, number uint16) string {
 	return fmt.Sprintf("%s (%d)", connection, number)
 }

@@ -171,6 +171,7 @@ func (s *Server) Unacked(q *queue.Queue, limit int) []UnackedStatus {
 	return list
 }
 
+// unackedOf appends the deliveries of a queue that the connection's channels hold, oldest first for each, up to limit in all.
 func (c *connection) unackedOf(q *queue.Queue, list []UnackedStatus, limit int) []UnackedStatus {
 	o := &c.out
 	o.mu.Lock()

@@ -35,6 +35,7 @@ func (s *Server) Consumers() []ConsumerStatus {
 	return list
 }
 
+// consumerStatuses leaves out those of direct replies, which have no queue.
 func (c *connection) consumerStatuses(list []ConsumerStatus) []ConsumerStatus {
 	o := &c.out
 	o.mu.Lock()

@@ -33,6 +33,8 @@ type shownPublishes struct {
 	uncommitted                     atomic.Int64
 }
 
+// store makes a channel's counts visible. Only its reader calls it, once a batch: so counting itself needs no atomic
+// operation.
 func (s *shownPublishes) store(c *ChannelPublishes) {
 	s.published.Store(c.Published)
 	s.returned.Store(c.Returned)

@@ -154,6 +154,8 @@ func (ch *channel) look() *look {
 	return l
 }
 
+// lookAt notes a delivery that has taken too long, or when the next one will have. Runs of one consumer ask for its limit
+// once.
 func (ch *channel) lookAt(l *look, tag uint64, u *unacked) {
 	if u.consumer != l.last.consumer || u.queue != l.last.queue {
 		l.last, l.lastLimit = *u, ch.conn.server.timeout(u.queue, u.ownTimeout())

@@ -81,6 +81,7 @@ func (c *connection) trace(key string, ch *channel, m amqp.Message, more amqp.Ta
 	)}
 }
 
+// properties of a trace are its headers alone: what it is about stands in these.
 func (t *trace) properties() *amqp.Properties {
 	return &amqp.Properties{Flags: amqp.FlagHeaders, Headers: t.headers}
 }

@@ -9,6 +9,7 @@ type unconfirmed struct {
 	free []*connection // an empty list to go on with
 }
 
+// add notes a connection that has publishes to be confirmed, once.
 func (u *unconfirmed) add(c *connection) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -30,6 +31,7 @@ func (u *unconfirmed) take() []*connection {
 	return list
 }
 
+// giveBack returns a list to be used again; it may pin no connection.
 func (u *unconfirmed) giveBack(list []*connection) {
 	clear(list)
 	u.mu.Lock()

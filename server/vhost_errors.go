@@ -27,6 +27,7 @@ func (r *VHostRefusal) Error() string { return r.Text }
 // Unwrap is the kind.
 func (r *VHostRefusal) Unwrap() error { return r.Kind }
 
+// refuse is an error of a kind that callers tell by errors.Is, with RabbitMQ's text.
 func refuse(kind error, format string, args ...any) error {
 	return &VHostRefusal{kind, fmt.Sprintf(format, args...)}
 }

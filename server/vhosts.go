@@ -155,6 +155,7 @@ func (s *Server) UpdateVHost(name string, change func(*vhost.Metadata)) error {
 	return s.setMetadata(v, m)
 }
 
+// setMetadata keeps first and changes then, so that what a client saw survives a crash.
 func (s *Server) setMetadata(v *vhost.VHost, m vhost.Metadata) error {
 	if err := s.saveVHost(v.Name(), &vhostRecord{Metadata: m, Limits: v.Limits()}); err != nil {
 		return err
@@ -163,6 +164,7 @@ func (s *Server) setMetadata(v *vhost.VHost, m vhost.Metadata) error {
 	return nil
 }
 
+// checkMetadata refuses types of queues that nobody knows.
 func checkMetadata(m vhost.Metadata) error {
 	switch m.DefaultQueueType {
 	case "", "undefined", "classic", "quorum", "stream":
@@ -208,6 +210,7 @@ func (s *Server) SetVHostLimits(name string, limits vhost.Limits) error {
 	return s.changeLimits(name, func(vhost.Limits) vhost.Limits { return maps.Clone(limits) })
 }
 
+// changeLimits makes one change at a time; what is over a new limit already stays.
 func (s *Server) changeLimits(name string, change func(vhost.Limits) vhost.Limits) error {
 	s.registry.changing.Lock()
 	defer s.registry.changing.Unlock()

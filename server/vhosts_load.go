@@ -38,6 +38,7 @@ func (s *Server) loadVHosts() error {
 	return nil
 }
 
+// storedVHosts are the records of all virtual hosts, those among them that are half deleted.
 func (s *Server) storedVHosts() (records []vhostRecord, names []string, err error) {
 	err = s.store.Load(vhostBucket, func(name string, value []byte) error {
 		var record vhostRecord

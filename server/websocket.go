@@ -138,6 +138,7 @@ func ClientAddress(r *http.Request) *net.TCPAddr {
 	return net.TCPAddrFromAddrPort(peer)
 }
 
+// localAddress is where the client of a WebSocket connected to; net/http knows.
 func localAddress(r *http.Request) net.Addr {
 	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
 		return address

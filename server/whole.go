@@ -45,6 +45,7 @@ func (c *connection) wholePublish() int {
 	return n
 }
 
+// emptyHead is appended where the head of a message will be filled in.
 var emptyHead [amqp.MessageHeadSize]byte
 
 // whole is a publish in one piece; its slices alias the input.

@@ -9,6 +9,7 @@ import (
 // keepBuffer is the largest outgoing buffer that is used again.
 const keepBuffer = 2 * deliveryLimit
 
+// buffers are for small answers: 4 KiB hold a few hundred confirms.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // lend gives what is to be sent an empty buffer, perhaps a large one that another connection has done with.
@@ -35,6 +36,7 @@ type socket struct {
 	attempt func(fd uintptr) bool // writeNow's step, made once
 }
 
+// newSocket gets hold of the file descriptor where there is one, for writes that do not block.
 func newSocket(c net.Conn) socket {
 	s := socket{Conn: c}
 	switch c := c.(type) {
@@ -86,6 +88,7 @@ func (o *outbox) Flush(direct bool) {
 	o.writeDirect(out)
 }
 
+// writeDirect writes in the goroutine of whoever appended, as far as the socket takes it at once; a writer does the rest.
 func (o *outbox) writeDirect(out outgoing) {
 	n, err := o.writeNow(out.bytes)
 	o.mu.Lock()
@@ -202,6 +205,8 @@ func (o *outbox) overReplies() bool {
 	return o.overRepliesLocked()
 }
 
+// overRepliesLocked tells whether the client has so many answers to read that no more should be made: deliveries do not count,
+// as queues bound these.
 func (o *outbox) overRepliesLocked() bool {
 	return !o.closed && o.out.size+o.onTheWay-o.deliveries >= int(o.conn.server.replyRoom.Load())
 }

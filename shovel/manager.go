@@ -58,6 +58,7 @@ func (m *Manager) Start() {
 		for {
 			select {
 			case <-m.ctx.Done():
+				// Nothing is wanted any more: all end.
 				m.adjust(nil)
 				return
 			case <-m.wake:
@@ -95,11 +96,13 @@ func (m *Manager) wanted() map[key]any {
 // adjust ends the workers whose parameter has changed or gone, and starts those that are missing.
 func (m *Manager) adjust(wanted map[key]any) {
 	var ending sync.WaitGroup
+	// A changed shovel is another one: what it had under way goes back to its source first.
 	taken := m.take(func(k key, w *worker) bool {
 		value, ok := wanted[k]
 		return !ok || !reflect.DeepEqual(value, w.value)
 	})
 	for _, w := range taken {
+		// At once, since each may wait for a broker that does not answer.
 		ending.Go(w.stop)
 	}
 	ending.Wait()
@@ -132,6 +135,8 @@ func (m *Manager) take(which func(key, *worker) bool) []*worker {
 	return taken
 }
 
+// start makes a worker, with m.mu held. One whose order can't be understood has ended before it began, and is there to be
+// seen.
 func (m *Manager) start(k key, value any) *worker {
 	o, err := parse(k.vhost, k.name, value)
 	w := &worker{
@@ -185,6 +190,7 @@ func (m *Manager) List() []Status {
 // Restart ends a shovel's session and begins anew, with what it counts as well. It reports whether there is such a shovel.
 func (m *Manager) Restart(vhost, name string) bool {
 	ended := m.take(func(k key, _ *worker) bool { return k == key{vhost, name} })
+	// Taken off the list, and so missing for the manager, which starts it anew.
 	for _, w := range ended {
 		w.stop()
 	}

@@ -9,12 +9,14 @@ import (
 )
 
 const (
+	// Headers of RabbitMQ's, by which people and loops are told where a message has been.
 	forwardHeader   = "x-shovelled"
 	timestampHeader = "x-shovelled-timestamp"
 )
 
 // address is where a message is published.
 func (t *target) address(d *amqp091.Delivery) (exchange, key string) {
+	// With neither queue nor exchange given, it goes to the exchange of the same name over there.
 	exchange, key = d.Exchange, d.RoutingKey
 	if t.queue != "" {
 		return "", t.queue
@@ -42,6 +44,7 @@ func (t *target) publishing(d *amqp091.Delivery, forwarded amqp091.Table, now ti
 	if forwarded == nil && !t.timestamp {
 		return p
 	}
+	// The delivery's own stay as they are: a message that is returned is published again from it.
 	p.Headers = maps.Clone(p.Headers)
 	if p.Headers == nil {
 		p.Headers = amqp091.Table{}
@@ -86,6 +89,7 @@ func setProperty(p *amqp091.Publishing, name string, value any) {
 	}
 }
 
+// setNumber replaces a property that is a number; those of one octet are cut to it.
 func setNumber(p *amqp091.Publishing, name string, n int64) {
 	switch name {
 	case "delivery_mode":
@@ -102,6 +106,7 @@ func (o *order) forwarded(node, from, to string) amqp091.Table {
 	t := amqp091.Table{
 		"shovelled-by": node, "shovel-type": "dynamic", "shovel-name": o.name, "shovel-vhost": o.vhost, "src-uri": from, "dest-uri": to,
 	}
+	// What was not given is left out.
 	add := func(name, value string) {
 		if value != "" {
 			t[name] = value

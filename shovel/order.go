@@ -19,6 +19,7 @@ const (
 )
 
 const (
+	// RabbitMQ's defaults.
 	defaultPrefetch  = 1000
 	defaultReconnect = 5 * time.Second
 	never            = "never"
@@ -47,21 +48,21 @@ type source struct {
 	uris          []string
 	queue         string
 	exchange, key string
-	predeclared   bool // there has to be one already
-	queueArgs     amqp091.Table
+	predeclared   bool          // there has to be one already
+	queueArgs     amqp091.Table // of the queue that it declares, if it is not there
 	consumerArgs  amqp091.Table
-	consumer      string
+	consumer      string // its tag; empty: one of the broker's
 }
 
 // target is where messages go. What is not set stays as it was at the source.
 type target struct {
 	uris                []string
 	queue               string
-	exchange, key       *string
+	exchange, key       *string // nil: the message's own
 	predeclared         bool
 	queueArgs           amqp091.Table
-	properties          map[string]any
-	forwards, timestamp bool // headers to add
+	properties          map[string]any // that replace the message's, by name
+	forwards, timestamp bool           // headers to add
 }
 
 // values are the fields of a parameter, checked when it was set.
@@ -92,6 +93,7 @@ func parse(vhost, name string, parameter any) (*order, error) {
 	o.readEnding(v.first("src-delete-after", "delete-after"))
 	o.lifetime = time.Duration(v.number(0, 0, math.MaxInt32, "src-delete-after-duration") * float64(lifetimeUnit))
 	if v.text("src-protocol") == "amqp10" || v.text("dest-protocol") == "amqp10" {
+		// The order goes along: List shows it, with why it does not run.
 		return o, errProtocol
 	}
 	return o, nil
@@ -123,6 +125,7 @@ func (v values) first(keys ...string) any {
 	return nil
 }
 
+// text is empty if it is not set: what that means is the same for all such fields.
 func (v values) text(key string) string {
 	s, _ := v[key].(string)
 	return s
@@ -136,19 +139,23 @@ func (v values) given(key string) *string {
 	return nil
 }
 
+// truth is false if it is not set.
 func (v values) truth(keys ...string) bool {
 	b, _ := v.first(keys...).(bool)
 	return b
 }
 
+// object is nil if it is not set.
 func (v values) object(keys ...string) map[string]any {
 	o, _ := v.first(keys...).(map[string]any)
 	return o
 }
 
+// table is an object as a field table.
 func (v values) table(key string) amqp091.Table { return table(v.object(key)) }
 
 // number is a number between two bounds.
+// What is beyond them is brought inside, and not refused: RabbitMQ takes any number.
 func (v values) number(otherwise, least, most float64, keys ...string) float64 {
 	n := otherwise
 	switch value := v.first(keys...).(type) {
@@ -161,6 +168,7 @@ func (v values) number(otherwise, least, most float64, keys ...string) float64 {
 }
 
 // uris are those to try, one or more.
+// Which one is tried, is the session's to say.
 func (v values) uris(key string) []string {
 	var list []string
 	switch value := v[key].(type) {

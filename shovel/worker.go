@@ -12,14 +12,14 @@ type worker struct {
 	order  *order
 	value  any // the parameter that the order was made of
 	broker Broker
-	node   string
+	node   string // the name in the header that tells a message's way
 	log    *slog.Logger
 	finish func() // removes the parameter of a shovel that has done all it had to
 	cancel context.CancelFunc
-	done   chan struct{}
+	done   chan struct{}    // closed when run has returned, or never began
 	over   <-chan time.Time // its lifetime has passed; the run's alone, nil: it has no end
 	ended  bool             // the number to move is known; the run's alone
-	left   int64
+	left   int64            // messages to move, once ended; the run's alone
 
 	mu     sync.Mutex // guards status
 	status Status
@@ -29,6 +29,7 @@ type worker struct {
 func (w *worker) run(ctx context.Context) {
 	defer close(w.done)
 	w.left = w.order.count
+	// Else the number is the source's length, which the first session finds out.
 	w.ended = w.order.ending == ""
 	if w.order.lifetime > 0 {
 		timer := time.NewTimer(w.order.lifetime)
@@ -54,6 +55,7 @@ func (w *worker) run(ctx context.Context) {
 		}
 		w.log.Info("shovel has done its work", "forwarded", w.current().Forwarded)
 		w.terminate("done")
+		// Last, as it takes the parameter away, on which the manager ends this worker.
 		w.finish()
 		return
 	}
@@ -76,6 +78,7 @@ func (w *worker) pause(ctx context.Context) afterwards {
 		timer := time.NewTimer(w.order.reconnect)
 		defer timer.Stop()
 		due = timer.C
+	// Without reconnecting only a lifetime is left to wait for.
 	case w.over == nil:
 		return forGood
 	}
@@ -95,6 +98,7 @@ func (w *worker) stop() {
 	<-w.done
 }
 
+// terminate shows the end of a session and tells of it. What it counted stays.
 func (w *worker) terminate(reason string) {
 	w.note(func(s *Status) {
 		s.State, s.Reason, s.Since, s.Blocked, s.Pending = Terminated, reason, time.Now(), false, 0

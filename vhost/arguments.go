@@ -47,6 +47,7 @@ type argument struct {
 	comparable func(amqp.Table) amqp.Table
 }
 
+// knownTo tells whether queues of a type take the argument at all; RabbitMQ refuses some of them for some types.
 func (a *argument) knownTo(t queueType) bool { return slices.Contains(a.types, t) }
 
 var (

@@ -189,12 +189,15 @@ func (v *VHost) lasting(x *exchange.Exchange, d exchange.Destination) bool {
 	return d.(*exchange.Exchange).Options().Durable
 }
 
+// addSource notes an exchange that is bound to this place, once, so that a deletion finds its bindings without a look at all
+// exchanges. It is called with the turn held.
 func (p *place) addSource(x *exchange.Exchange) {
 	if !slices.Contains(p.sources, x) {
 		p.sources = append(p.sources, x)
 	}
 }
 
+// removeSource forgets it, when the last binding from it has gone.
 func (p *place) removeSource(x *exchange.Exchange) {
 	p.sources = slices.DeleteFunc(p.sources, func(other *exchange.Exchange) bool { return other == x })
 }

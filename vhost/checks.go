@@ -13,6 +13,7 @@ const noLimit = 1<<63 - 1
 // The functions of this file make the checks of arguments, or are one. Each returns nil or an *amqp.Error 406 about the argument of that name
 // of r; the texts are RabbitMQ's.
 
+// anything is the check of arguments that may hold any value.
 func anything(amqp.Resource, string, any) error { return nil }
 
 // integer checks for a number from least, which is 0 or 1, to most; over makes the error of a larger one.
@@ -33,6 +34,7 @@ func integer(least, most int64, over func(r amqp.Resource, name string, n int64)
 	}
 }
 
+// tooLarge and the two below are what is said of a number beyond the limit: RabbitMQ has three texts for it.
 func tooLarge(r amqp.Resource, name string, n int64) error {
 	return amqp.InvalidArgument(name, r, amqp.ReasonTooLarge(n))
 }
@@ -57,6 +59,7 @@ func text(reason string, accepted ...string) func(amqp.Resource, string, any) er
 	}
 }
 
+// boolean takes true and false, and no number for them.
 func boolean(r amqp.Resource, name string, value any) error {
 	if _, ok := value.(bool); !ok {
 		return amqp.InvalidArgument(name, r, amqp.ReasonType(value))
@@ -64,6 +67,7 @@ func boolean(r amqp.Resource, name string, value any) error {
 	return nil
 }
 
+// checkType takes the types of queues that there are, and what RabbitMQ takes for none.
 func checkType(r amqp.Resource, name string, value any) error {
 	s, ok := value.(string)
 	switch {
@@ -75,6 +79,7 @@ func checkType(r amqp.Resource, name string, value any) error {
 	return amqp.InvalidArgument(name, r, amqp.ReasonQueueType(s))
 }
 
+// checkVersion takes the one version of classic queues that is left, as an integer of any width.
 func checkVersion(r amqp.Resource, name string, value any) error {
 	if err := integer(0, noLimit, nil)(r, name, value); err != nil {
 		return err
@@ -85,6 +90,7 @@ func checkVersion(r amqp.Resource, name string, value any) error {
 	return nil
 }
 
+// checkFilterSize is of streams: octets of the Bloom filter, 16 to 255.
 func checkFilterSize(r amqp.Resource, name string, value any) error {
 	if err := integer(0, noLimit, nil)(r, name, value); err != nil {
 		return err
@@ -95,6 +101,7 @@ func checkFilterSize(r amqp.Resource, name string, value any) error {
 	return nil
 }
 
+// checkMaxAge is of streams: a number with a unit behind it, such as 7D.
 func checkMaxAge(r amqp.Resource, name string, value any) error {
 	s, ok := value.(string)
 	if !ok {

@@ -16,6 +16,7 @@ func (c *Churn) Created() uint64 { return c.created.Load() }
 // Deleted is how many queues are gone, in whatever way.
 func (c *Churn) Deleted() uint64 { return c.deleted.Load() }
 
+// declare counts a declare that succeeded, and whether it made the queue. A nil Churn counts nothing.
 func (c *Churn) declare(created bool) {
 	if c == nil {
 		return
@@ -26,6 +27,7 @@ func (c *Churn) declare(created bool) {
 	}
 }
 
+// remove counts a queue that has gone, for whatever reason.
 func (c *Churn) remove() {
 	if c != nil {
 		c.deleted.Add(1)

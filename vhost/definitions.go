@@ -33,6 +33,7 @@ const (
 	fieldWindow      = "window"
 )
 
+// Each virtual host has buckets of its own, so that to delete it is to delete these.
 func (v *VHost) exchangeBucket() string { return "exchanges of " + v.opts.Name }
 func (v *VHost) queueBucket() string    { return "queues of " + v.opts.Name }
 func (v *VHost) bindingBucket() string  { return "bindings of " + v.opts.Name }
@@ -45,10 +46,13 @@ func (v *VHost) commit(changes []store.Change) error {
 	return v.opts.Store.Commit(changes...)
 }
 
+// record is a definition as the store keeps it: two field tables, one behind the other. Arguments stay a table of their own,
+// since clients choose their names.
 func record(fields, arguments amqp.Table) []byte {
 	return amqp.AppendTable(amqp.AppendTable(nil, fields), arguments)
 }
 
+// parseRecord takes it apart.
 func parseRecord(value []byte) (fields, arguments amqp.Table, err error) {
 	fields, rest, err := amqp.DecodeTable(value)
 	if err == nil {
@@ -57,6 +61,7 @@ func parseRecord(value []byte) (fields, arguments amqp.Table, err error) {
 	return fields, arguments, err
 }
 
+// exchangeRecord is the change that keeps an exchange. Only durable ones are kept, so that it is durable need not be said.
 func (v *VHost) exchangeRecord(x *exchange.Exchange) store.Change {
 	o := x.Options()
 	fields := amqp.Table{
@@ -66,10 +71,12 @@ func (v *VHost) exchangeRecord(x *exchange.Exchange) store.Change {
 	return store.Change{Bucket: v.exchangeBucket(), Key: o.Name, Value: record(fields, o.Arguments)}
 }
 
+// forgetExchange is the change that removes it; a change without a value deletes.
 func (v *VHost) forgetExchange(name string) store.Change {
 	return store.Change{Bucket: v.exchangeBucket(), Key: name}
 }
 
+// queueRecord is the change that keeps a queue. By the ID the store knows its messages; it is never given again.
 func (v *VHost) queueRecord(q queue.Options) store.Change {
 	fields := amqp.Table{
 		{Name: fieldID, Value: int64(q.ID)}, {Name: fieldAutoDelete, Value: q.AutoDelete}, {Name: fieldDelayed, Value: q.Delayed},
@@ -78,10 +85,12 @@ func (v *VHost) queueRecord(q queue.Options) store.Change {
 	return store.Change{Bucket: v.queueBucket(), Key: q.Name, Value: record(fields, q.Arguments)}
 }
 
+// forgetQueue is the change that removes it. Its messages are the log's to forget.
 func (v *VHost) forgetQueue(name string) store.Change {
 	return store.Change{Bucket: v.queueBucket(), Key: name}
 }
 
+// bindingRecord is the change that keeps a binding between two that are durable.
 func (v *VHost) bindingRecord(source string, b *exchange.Binding) store.Change {
 	fields := amqp.Table{
 		{Name: fieldSource, Value: source}, {Name: fieldDestination, Value: b.Destination.Name()},
@@ -90,6 +99,7 @@ func (v *VHost) bindingRecord(source string, b *exchange.Binding) store.Change {
 	return store.Change{Bucket: v.bindingBucket(), Key: bindingKey(source, b), Value: record(fields, b.Arguments)}
 }
 
+// forgetBinding is the change that removes it.
 func (v *VHost) forgetBinding(source string, b *exchange.Binding) store.Change {
 	return store.Change{Bucket: v.bindingBucket(), Key: bindingKey(source, b)}
 }
@@ -139,6 +149,7 @@ func (v *VHost) loadRecords(bucket string, each func(name string, fields, argume
 	})
 }
 
+// loadExchange makes an exchange of its record at the start, before anybody can connect.
 func (v *VHost) loadExchange(name string, fields, arguments amqp.Table) error {
 	return v.restoreExchange(exchange.Options{
 		Name: name, Type: get[string](fields, fieldType), Durable: true, AutoDelete: get[bool](fields, fieldAutoDelete),
@@ -146,6 +157,8 @@ func (v *VHost) loadExchange(name string, fields, arguments amqp.Table) error {
 	}, uint64(get[int64](fields, fieldWindow)))
 }
 
+// restoreExchange makes one that is there already as far as the store is concerned. window is the number of its duplicates'
+// window, 0 for none.
 func (v *VHost) restoreExchange(opts exchange.Options, window uint64) error {
 	x, err := v.newExchange(opts, window)
 	if err != nil {
@@ -216,6 +229,7 @@ func (v *VHost) loadBindings() error {
 	return v.commit(orphans)
 }
 
+// restoreBinding makes a binding of its record; false: an end of it is not there, as a crash can leave it.
 func (v *VHost) restoreBinding(fields, arguments amqp.Table) (restored bool, err error) {
 	b := exchange.Binding{Key: get[string](fields, fieldKey), Arguments: arguments}
 	name := get[string](fields, fieldDestination)

@@ -105,6 +105,7 @@ func numberOf(value any) (float64, bool) {
 	return n, ok && n == n
 }
 
+// checkKeying takes what says where in a message its key stands, header:NAME for one.
 func checkKeying(r amqp.Resource, name string, value any) error {
 	s, ok := value.(string)
 	if !ok {

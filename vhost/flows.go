@@ -30,6 +30,7 @@ type flows struct {
 	crowd Crowd
 }
 
+// flowKey tells flows apart by what they are between, and not by names, which can come again.
 type flowKey struct {
 	exchange *exchange.Exchange
 	queue    *queue.Queue
@@ -60,6 +61,7 @@ func (fs *flows) of(key flowKey) (f *Flow, crowded bool) {
 	return f, crowded
 }
 
+// list is a copy, to be looked through without the lock.
 func (fs *flows) list() []*Flow {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

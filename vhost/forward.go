@@ -11,6 +11,7 @@ import (
 // forwardPause is how long a queue waits before it tries again to forward messages, while the log has much to write.
 const forwardPause = 5 * time.Millisecond
 
+// handovers are used again: dead letters come in floods, each of which needs one at a time.
 var handovers = sync.Pool{New: func() any { return new(handover) }}
 
 // Forward sends messages on that leave a queue: the dead ones to its dead letter exchange, those that are due to where they were published to.

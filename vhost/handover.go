@@ -117,6 +117,7 @@ func (h *handover) tag(m amqp.Message, queues []*queue.Queue) (tag uint32, logge
 	return tag, logged
 }
 
+// origin is what a queue notes of where a message came from; it aliases the handover and is gone with it.
 func (h *handover) origin() *queue.Origin {
 	return &queue.Origin{Index: &h.index, Due: h.routing.Due}
 }

@@ -41,6 +41,7 @@ func plain(v any) any {
 	return plainOther(v)
 }
 
+// plainObject copies an object with numbers as int64 or float64, so that what is kept can't be changed from outside.
 func plainObject(object map[string]any) map[string]any {
 	copied := make(map[string]any, len(object))
 	for key, value := range object {

@@ -12,6 +12,7 @@ import (
 // reservedPrefix begins the names that clients may not declare.
 const reservedPrefix = "amq."
 
+// reserved tells names that clients may not declare: AMQP 0-9-1 keeps "amq." for brokers.
 func reserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
 // shards is how many locks the names of one kind stand under.
@@ -25,6 +26,7 @@ type names[T any] struct {
 	shards [shards]shard[T]
 }
 
+// shard is one part of the names: a declare locks no more than that.
 type shard[T any] struct {
 	mu      sync.RWMutex // guards entries; a leaf lock
 	entries map[string]*entry[T]
@@ -44,6 +46,8 @@ type place struct {
 	sources []*exchange.Exchange // those with bindings to here
 }
 
+// newNames makes an empty set of names. all counts those of all virtual hosts, for the node's limit. The seed is random, so
+// that clients can't choose names of one shard.
 func newNames[T any](all *atomic.Int64) *names[T] {
 	n := &names[T]{seed: maphash.MakeSeed(), all: all}
 	for i := range n.shards {
@@ -119,6 +123,7 @@ func (n *names[T]) each(f func(*T) bool) {
 	}
 }
 
+// list is a copy of the entries, those that are reserved and not there yet among them.
 func (s *shard[T]) list() []*entry[T] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -14,6 +14,7 @@ type owned struct {
 	queues map[Owner]map[*queue.Queue]struct{}
 }
 
+// add notes an exclusive queue of a connection, which ends with it.
 func (o *owned) add(q *queue.Queue) {
 	owner := Owner(q.Options().Owner)
 	o.mu.Lock()

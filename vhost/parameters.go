@@ -163,6 +163,7 @@ func (v *VHost) parameterChanged(component, name string, kept any) {
 	v.tellParameter(component, name, kept)
 }
 
+// parameterBucket is where the store keeps runtime parameters, policies among them.
 func (v *VHost) parameterBucket() string { return "parameters of " + v.opts.Name }
 
 // loadParameters reads the parameters. One that this version refuses is left where it is, and said in the log: a later version may take it.

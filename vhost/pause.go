@@ -27,8 +27,10 @@ func (v *VHost) pauseRecord(q *queue.Queue, on bool) store.Change {
 	return change
 }
 
+// pausedBucket is where the store keeps which queues are paused: a restart must not resume what an operator has stopped.
 func (v *VHost) pausedBucket() string { return "paused queues of " + v.opts.Name }
 
+// pausedKey is by number and not by name: a new queue of the name is not paused.
 func pausedKey(id uint64) string { return string(binary.BigEndian.AppendUint64(nil, id)) }
 
 // loadPaused pauses the queues that were paused when the broker stopped. Records of queues that are gone, which a crash may leave behind, are deleted.

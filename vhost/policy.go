@@ -81,6 +81,8 @@ func parsePolicy(name string, fields map[string]any, operator bool) (*policy, er
 	return p, nil
 }
 
+// takeDefinition and its like below read one field of a policy each, and return RabbitMQ's sentence about what is wrong with
+// it, empty if nothing is.
 func (p *policy) takeDefinition(fields map[string]any, operator bool) string {
 	value, ok := fields["definition"]
 	if !ok {
@@ -94,6 +96,7 @@ func (p *policy) takeDefinition(fields map[string]any, operator bool) string {
 	return definition(object).check(operator)
 }
 
+// takeApplyTo reads for what the policy is; a missing one is the default, all.
 func (p *policy) takeApplyTo(fields map[string]any) string {
 	value, ok := fields["apply-to"]
 	if !ok || value == nil {
@@ -106,6 +109,7 @@ func (p *policy) takeApplyTo(fields map[string]any) string {
 	return ""
 }
 
+// takePattern compiles the pattern, which is then matched with each name that is declared.
 func (p *policy) takePattern(fields map[string]any) string {
 	value, ok := fields["pattern"]
 	if !ok {
@@ -121,6 +125,7 @@ func (p *policy) takePattern(fields map[string]any) string {
 	return ""
 }
 
+// takePriority cuts a fraction off, as RabbitMQ takes any number.
 func (p *policy) takePriority(fields map[string]any) string {
 	value, ok := fields["priority"]
 	if !ok || value == nil {
@@ -185,6 +190,8 @@ func (v *VHost) SetOperatorPolicy(p Policy) (created bool, err error) {
 	return v.setPolicy(operatorComponent, p)
 }
 
+// setPolicy sets a policy as the parameter that it is for RabbitMQ, with its validation. What was not said about apply-to is
+// not said there either.
 func (v *VHost) setPolicy(component string, p Policy) (created bool, err error) {
 	fields := p.fields()
 	if p.ApplyTo == "" {
@@ -209,6 +216,7 @@ func (v *VHost) Policies() []Policy { return listed(v.policies.Load().ordinary) 
 // OperatorPolicies are the operator policies, by name.
 func (v *VHost) OperatorPolicies() []Policy { return listed(v.policies.Load().operator) }
 
+// listed are policies for others to see, in order of their names.
 func listed(policies []*policy) []Policy {
 	list := make([]Policy, len(policies))
 	for i, p := range policies {

@@ -13,6 +13,7 @@ func (v *VHost) PolicyForExchange(x *exchange.Exchange) *Applied {
 	return appliedTo(v.exchanges, x.Name())
 }
 
+// appliedTo finds what applies to a queue or an exchange without a lock; what is not there has no policy.
 func appliedTo[T any](n *names[T], name string) *Applied {
 	if e := n.find(name); e != nil {
 		if a := e.applied.Load(); a != nil {

@@ -89,6 +89,7 @@ func policyKeyOf(name string) *policyKey {
 	return nil
 }
 
+// The checks of values of a policy's keys follow. JSON's numbers are int64 here where they are whole.
 func anyValue(any) bool { return true }
 
 func isText(value any) bool {
@@ -96,6 +97,7 @@ func isText(value any) bool {
 	return ok
 }
 
+// isName is for names of exchanges and queues that can't be empty.
 func isName(value any) bool {
 	s, ok := value.(string)
 	return ok && s != ""
@@ -106,12 +108,14 @@ func isBoolean(value any) bool {
 	return ok
 }
 
+// isAge is for lengths of time with a unit: 7D, 12h.
 func isAge(value any) bool {
 	s, _ := value.(string)
 	_, ok := parseAge(s)
 	return ok
 }
 
+// oneOf takes a few words.
 func oneOf(accepted ...string) func(any) bool {
 	return func(value any) bool {
 		s, ok := value.(string)
@@ -119,6 +123,7 @@ func oneOf(accepted ...string) func(any) bool {
 	}
 }
 
+// between takes whole numbers, both bounds included.
 func between(least, most int64) func(any) bool {
 	return func(value any) bool {
 		n, ok := value.(int64)
@@ -126,6 +131,7 @@ func between(least, most int64) func(any) bool {
 	}
 }
 
+// numberBetween takes fractions too.
 func numberBetween(least, most float64) func(any) bool {
 	return func(value any) bool {
 		n, ok := numberOf(value)

@@ -67,8 +67,10 @@ func (v *VHost) loadReturned() (map[string][]store.Range, error) {
 	return found, v.commit(used)
 }
 
+// returnedBucket is where a clean stop notes which messages had been delivered before, so that the start can say redelivered.
 func (v *VHost) returnedBucket() string { return "returned messages of " + v.opts.Name }
 
+// returnedKey is a queue's number, in an order that is that of numbers.
 func returnedKey(id uint64) string { return string(binary.BigEndian.AppendUint64(nil, id)) }
 
 // encodeRanges writes each range as its distance from the one before and its length.

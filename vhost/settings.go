@@ -33,6 +33,8 @@ func (w wishes) settings() queue.Settings {
 	return s
 }
 
+// overflow is what a queue does that is full. A policy's wish comes before an argument's for quorum queues alone, as in
+// RabbitMQ.
 func (w wishes) overflow() queue.Overflow {
 	s := preferred[string](w, "overflow")
 	if value, ok := w.policy["overflow"].(string); ok && w.kind == quorum {
@@ -59,6 +61,7 @@ func (w wishes) deadLetters(s *queue.Settings) {
 	s.AtLeastOnce = w.wantsAtLeastOnce() && s.Overflow == queue.RejectPublish
 }
 
+// wantsAtLeastOnce tells whether dead letters stay until their target has them; whether they can depends on more.
 func (w wishes) wantsAtLeastOnce() bool {
 	return preferred[string](w, "dead-letter-strategy") == "at-least-once"
 }
@@ -85,6 +88,7 @@ func (w wishes) returns(s *queue.Settings) {
 	s.RetryJitter = w.number("delayed-retry-jitter")
 }
 
+// deliveryLimit is the lower of the two that were asked for; -1 is none.
 func (w wishes) deliveryLimit() int64 {
 	argument, hasArgument := integerIn(w.arguments, "x-delivery-limit")
 	value, hasPolicy := w.policy["delivery-limit"].(int64)
@@ -102,6 +106,7 @@ func (w wishes) deliveryLimit() int64 {
 	return max(-1, limit)
 }
 
+// retryType is for which messages a delay holds that come back.
 func (w wishes) retryType() queue.Retry {
 	s := preferred[string](w, "delayed-retry-type")
 	if value, ok := w.policy["delayed-retry-type"].(string); ok {

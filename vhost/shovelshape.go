@@ -45,6 +45,8 @@ func checkFields(name string, fields []field, object map[string]any) []string {
 	return details
 }
 
+// fieldText and its like below check one field of a shovel's parameter each; what they return is RabbitMQ's sentence, empty if
+// all is well.
 func fieldText(key string, value any) string {
 	if !isText(value) {
 		return amqp.DetailText(key, value)
@@ -107,6 +109,7 @@ func fieldURIs(key string, value any) string {
 	return ""
 }
 
+// fieldDeleteAfter takes a number of messages, or a word for when that is known.
 func fieldDeleteAfter(key string, value any) string {
 	if n, ok := value.(int64); ok && n >= 0 || value == "never" || value == "queue-length" {
 		return ""
@@ -119,6 +122,8 @@ var (
 	protocols    = fieldOneOf("amqp091", "amqp10", "local")
 )
 
+// shovelFields are all that a shovel may have; one that is not among them is refused, as a misspelt one would silently mean
+// nothing.
 var shovelFields = []field{
 	{key: "src-uri", check: fieldURIs, mandatory: true},
 	{key: "dest-uri", check: fieldURIs, mandatory: true},
@@ -212,6 +217,7 @@ var (
 	upstreamMember = upstreamFields(field{key: "upstream", check: fieldText, mandatory: true})
 )
 
+// checkUpstream validates an upstream of federation, which is kept for tools and not used.
 func checkUpstream(name string, value any) (any, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -220,6 +226,7 @@ func checkUpstream(name string, value any) (any, error) {
 	return value, amqp.Invalid(checkFields(name, upstream, object)...)
 }
 
+// checkUpstreamSet does so for a list of them.
 func checkUpstreamSet(name string, value any) (any, error) {
 	members, ok := value.([]any)
 	if !ok {

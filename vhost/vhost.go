@@ -149,10 +149,12 @@ func (v *VHost) Counts() Counts {
 	return c
 }
 
+// queueResource is what error texts call a queue: queue 'q' in vhost 'v'.
 func (v *VHost) queueResource(name string) amqp.Resource {
 	return amqp.Resource{Kind: amqp.QueueResource, Name: name, VHost: v.opts.Name}
 }
 
+// exchangeResource does the same for an exchange.
 func (v *VHost) exchangeResource(name string) amqp.Resource {
 	return amqp.Resource{Kind: amqp.ExchangeResource, Name: name, VHost: v.opts.Name}
 }

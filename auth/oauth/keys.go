@@ -27,8 +27,8 @@ type keyOf func(token *jwt.Token) (any, error)
 
 // keySet is keys by their IDs.
 type keySet struct {
-	by   map[string]keyOf
-	read time.Time
+	by   map[string]keyOf // also under the empty ID, for a key without one
+	read time.Time        // zero: there has been none
 }
 
 // keys finds the key of a token. It is safe for use by any goroutine.
@@ -43,6 +43,7 @@ type keys struct {
 	failure error // of the last try
 }
 
+// newKeys reads the fixed keys, which stay for the life of the process. A set of keys is not read yet.
 func newKeys(o *Options) (*keys, error) {
 	k := &keys{fixed: make(map[string]keyOf), fallback: o.DefaultKey}
 	k.set.Store(new(keySet))
@@ -74,11 +75,13 @@ func (k *keys) find(token *jwt.Token) (any, error) {
 		}
 		id = text
 	}
+	// The usual case takes no lock.
 	key, fresh := k.look(id)
 	if fresh && key != nil {
 		return key(token)
 	}
 	err := k.renew(key != nil)
+	// An old key is better than none while the provider is away.
 	if newer, _ := k.look(id); newer != nil {
 		return newer(token)
 	}
@@ -95,6 +98,7 @@ func (k *keys) look(id string) (key keyOf, fresh bool) {
 	}
 	set := k.set.Load()
 	fresh = k.source == nil || time.Since(set.read) < setLifetime
+	// A token that names no key can only mean the one that there is.
 	if id == "" && len(k.fixed)+len(set.by) == 1 {
 		for _, only := range []map[string]keyOf{k.fixed, set.by} {
 			for key := range maps.Values(only) {

@@ -18,6 +18,7 @@ func (v *Verifier) scopes(claims map[string]any) ([]string, error) {
 	for _, claim := range append(strings.Fields(v.options.AdditionalScopes), requestingPartyScopes) {
 		all = append(all, v.lookUp(claims, claim)...)
 	}
+	// Aliases of aliases are none: what a scope stands for is written in one place.
 	for _, name := range slices.Clone(all) {
 		all = append(all, strings.Fields(v.aliases[name])...)
 	}

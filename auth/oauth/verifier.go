@@ -11,8 +11,8 @@ import (
 
 // Verifier verifies tokens. It is safe for use by any goroutine.
 type Verifier struct {
-	options Options
-	prefix  string // of the broker's scopes
+	options Options // not changed after New
+	prefix  string  // of the broker's scopes
 	aliases map[string]string
 	parser  *jwt.Parser
 	keys    *keys
@@ -30,6 +30,7 @@ func New(o Options) (*Verifier, error) {
 	for _, a := range o.ScopeAliases {
 		v.aliases[a.Alias] = a.Scopes
 	}
+	// A token without an end would be good for ever, whoever has stolen it.
 	rules := []jwt.ParserOption{jwt.WithValidMethods(o.Algorithms), jwt.WithLeeway(o.ClockSkew), jwt.WithExpirationRequired()}
 	if !o.AnyAudience {
 		rules = append(rules, jwt.WithAudience(o.ResourceServer))

@@ -11,9 +11,10 @@ import (
 func (n *node) managementOptions() management.Options {
 	o := management.DefaultOptions()
 	o.Node, o.Cluster = n.config.Node(), n.config.Node()
+	// Two versions: that of RabbitMQ which clients look for, and our own.
 	o.ProductVersion, o.Version = server.DefaultOptions().ProductVersion, version
 	o.Listeners = n.listeners
-	o.Control = control{n}
+	o.Control = control{n} // lets the API change the process around the broker
 	o.DataDir = n.config.DataDir
 	o.Settings = n.config.Lines
 	o.Certificates = n.servedCertificates
@@ -21,6 +22,7 @@ func (n *node) managementOptions() management.Options {
 }
 
 // servedCertificates are those that clients are shown at this moment.
+// They may change with each call, since files are read again when they are renewed.
 func (n *node) servedCertificates() []*tls.Certificate {
 	var list []*tls.Certificate
 	for _, c := range n.tls.all() {
@@ -36,6 +38,7 @@ func (n *node) servedCertificates() []*tls.Certificate {
 func (n *node) listeners() []management.Listener {
 	var list []management.Listener
 	at := n.addresses()
+	// The names are RabbitMQ's; health checks ask for them.
 	for _, group := range []struct {
 		protocol  string
 		addresses []string

@@ -17,6 +17,7 @@ func newConfigCommand() *cobra.Command {
 		Use:   "config",
 		Short: "Look at the settings that serve would run with",
 	}
+	// One for both commands, as only one of them runs.
 	var f configFlags
 	f.AddFlags(cmd.PersistentFlags())
 	cmd.AddCommand(
@@ -46,6 +47,7 @@ func printConfig(w io.Writer, load func() (*config.Loaded, error)) error {
 	if err != nil {
 		return err
 	}
+	// Passwords are not shown; see config.
 	return loaded.Print(w)
 }
 

@@ -64,11 +64,12 @@ func (n control) SetLogLevel(level string) error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, level) {
 		return fmt.Errorf("%w: the log level is debug, info, warn or error, not %s", management.ErrBadValue, level)
 	}
-	n.level.Set(levelNamed(level))
+	n.level.Set(levelNamed(level)) // shared with the log's handler
 	return nil
 }
 
 // Stop ends the process.
+// It does not wait: the answer to whoever asked goes out first.
 func (n control) Stop() {
 	select {
 	case n.stops <- struct{}{}:
@@ -96,6 +97,7 @@ func (n control) Setting(application, key string) (value any, ok bool) {
 }
 
 // SetSetting changes one.
+// It holds for connections that are opened from now on, as tuning is agreed on at the start of one.
 func (n control) SetSetting(application, key string, value any) error {
 	if _, known := n.Setting(application, key); !known {
 		return fmt.Errorf("%w: %s of %s can't be changed while the broker runs", management.ErrBadValue, key, application)
@@ -103,6 +105,7 @@ func (n control) SetSetting(application, key string, value any) error {
 	if key == "loopback_users" {
 		return n.setLoopbackUsers(value)
 	}
+	// What is no number is the empty one, which Int64 refuses.
 	number, _ := value.(json.Number)
 	// What their fields in connection.tune hold.
 	limits := map[string]int64{"channel_max": 65535, "frame_max": 1<<32 - 1, "heartbeat": 65535}

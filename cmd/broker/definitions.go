@@ -37,6 +37,7 @@ func definitionsFiles(path string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
+		// ConfigMaps are folders of links.
 		file := filepath.Join(path, e.Name())
 		info, err := os.Stat(file) // of what a link leads to
 		if err != nil {
@@ -77,6 +78,7 @@ func readDefinitions(c config.Config) ([]definitionsSource, error) {
 }
 
 // sourceNames are what the log calls them by.
+// URLs among them are without passwords.
 func sourceNames(sources []definitionsSource) (names []string) {
 	for _, s := range sources {
 		names = append(names, s.name)
@@ -113,6 +115,7 @@ func (n *node) importDefinitions() error {
 	}
 	b := definitions.Broker{Server: n.server, Users: n.users, Log: n.log}
 	for _, s := range sources {
+		// Before it is done, so that the log tells which file a failure is about.
 		n.log.Info("importing definitions", "from", s.name)
 		if err := b.Import(s.text, ""); err != nil {
 			return fmt.Errorf("definitions %s: %w", s.name, err)
@@ -168,6 +171,7 @@ func checkDefinitions(out io.Writer, files []string) (err error) {
 		if err := b.Import(text, ""); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
+		// Once more, for the counts; an import has shown that it can be parsed.
 		f, err := definitions.Parse(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)

@@ -31,9 +31,11 @@ func fetchDefinitions(c config.Config) ([]byte, error) {
 		return nil, err
 	}
 	defer answer.Body.Close()
+	// Nothing but 200: a 204 or a page of a login would be definitions of nothing.
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answers %s", withoutPassword(c.DefinitionsURL), answer.Status)
 	}
+	// One octet more than may be, to tell what is too long from what just fits.
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDefinitions+1))
 	if err == nil && len(text) > maxDefinitions {
 		err = fmt.Errorf("%s answers with more than %d bytes", withoutPassword(c.DefinitionsURL), maxDefinitions)
@@ -68,6 +70,7 @@ func definitionsTransport(t config.TLS) (*http.Transport, error) {
 		}
 		options.RootCAs = authorities
 	}
+	// Servers inside of a company may want to know who asks.
 	if t.CertFile != "" {
 		pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
 		if err != nil {
@@ -75,5 +78,6 @@ func definitionsTransport(t config.TLS) (*http.Transport, error) {
 		}
 		options.Certificates = []tls.Certificate{pair}
 	}
+	// One request in the life of a broker.
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: options, DisableKeepAlives: true}, nil
 }

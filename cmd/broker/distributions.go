@@ -10,6 +10,7 @@ import (
 func durations(h *queue.Histogram) metrics.Distribution {
 	d := metrics.Distribution{Counts: h.Counts[:], Sum: float64(h.Sum) / 1000}
 	for i := range len(h.Counts) - 1 {
+		// The queue's buckets double, in ms.
 		d.Bounds = append(d.Bounds, float64(uint64(1)<<i)/1000)
 	}
 	return d

@@ -45,6 +45,7 @@ func hashPassword(out io.Writer, in io.Reader, algorithm string, args []string) 
 	if len(args) > 0 {
 		password = args[0]
 	} else {
+		// The first line alone: editors and echo put a line end behind what was typed.
 		line, err := bufio.NewReader(in).ReadString('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read the password: %w", err)

@@ -58,6 +58,7 @@ func newHealthCommand() *cobra.Command {
 }
 
 // addresses are where the broker should be.
+// The file knows the real ports where the settings ask for free ones.
 func (o *healthOptions) addresses() (addresses, error) {
 	if o.readyFile != "" {
 		var at addresses
@@ -100,6 +101,7 @@ func checkHealth(ctx context.Context, out io.Writer, at addresses) error {
 			errs = append(errs, fmt.Errorf("AMQP: %w", err))
 			continue
 		}
+		// That the kernel took the connection shows that the listener is there, which is what the check promises.
 		conn.Close()
 	}
 	for _, address := range slices.Concat(at.HTTP, at.Metrics) {
@@ -141,6 +143,7 @@ func reachable(address string) string {
 		return address
 	}
 	switch host {
+	// An address without a host is one of both families; the old one is always there.
 	case "", "0.0.0.0":
 		host = "127.0.0.1"
 	case "::":

@@ -38,12 +38,14 @@ func execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.Execute(); err != nil {
+		// RabbitMQ's tools print no name before an error, and scripts compare.
 		var whole interface{ Verbatim() bool }
 		if errors.As(err, &whole) && whole.Verbatim() {
 			fmt.Fprintln(stderr, err)
 		} else {
 			fmt.Fprintf(stderr, "%s: %v\n", root.Name(), err)
 		}
+		// Errors that know no code are those of serve and of flags; 1 is what a shell expects then.
 		var coded interface{ ExitCode() int }
 		if errors.As(err, &coded) {
 			return coded.ExitCode()

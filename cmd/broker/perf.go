@@ -21,10 +21,11 @@ import (
 // perfOptions are the flags of `broker perf`: the load, and how the result is shown.
 type perfOptions struct {
 	perf.Options
+	// Texts as they were given, which become parts of Options before the run.
 	arguments []string // name=value, for the queue
 	confirmed string   // file for what was confirmed
-	json      bool
-	quiet     bool
+	json      bool     // the result alone, for programs
+	quiet     bool     // no live lines
 }
 
 // AddFlags declares the command's flags; the defaults are perf's own.
@@ -88,6 +89,7 @@ func newPerfCommand() *cobra.Command {
 }
 
 // runPerf measures, with live lines on live and the result on out.
+// The two go to different places so that the result can be piped while people watch.
 func runPerf(ctx context.Context, o perfOptions, out, live io.Writer) error {
 	progress := func(p perf.Progress) { fmt.Fprintln(live, p) }
 	if o.quiet {
@@ -120,6 +122,7 @@ func runPerf(ctx context.Context, o perfOptions, out, live io.Writer) error {
 }
 
 // queueArguments reads name=value. A value is a number or true or false where it looks like one, else a string.
+// Their order is kept, and a name that comes twice is sent twice: it is the broker that is tested.
 func queueArguments(texts []string) (amqp.Table, error) {
 	var table amqp.Table
 	for _, text := range texts {

@@ -12,6 +12,7 @@ import (
 
 // newPerfVerifyCommand makes `broker perf verify`.
 func newPerfVerifyCommand() *cobra.Command {
+	// Of the options only those that tell the broker and the queue count here.
 	o := perf.DefaultOptions()
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
@@ -26,6 +27,7 @@ func newPerfVerifyCommand() *cobra.Command {
 				return err
 			}
 			defer f.Close()
+			// It empties the queue: what it has seen can't be seen again.
 			v, err := perf.Verify(cmd.Context(), o, f)
 			if err != nil {
 				return err
@@ -33,6 +35,7 @@ func newPerfVerifyCommand() *cobra.Command {
 			if err := json.NewEncoder(cmd.OutOrStdout()).Encode(v); err != nil {
 				return err
 			}
+			// A message that is in the queue twice is a fault too, unlike one that is delivered twice.
 			if v.Lost+v.Twice > 0 {
 				return fmt.Errorf("of %d confirmed messages %d are lost; %d messages came twice", v.Confirmed, v.Lost, v.Twice)
 			}

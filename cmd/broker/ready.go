@@ -9,7 +9,7 @@ import (
 
 // addresses are where the broker listens, with the ports that it really has.
 type addresses struct {
-	AMQP       []string `json:"amqp"`
+	AMQP       []string `json:"amqp"` // host:port each, in the order of the settings
 	AMQPS      []string `json:"amqps"`
 	HTTP       []string `json:"http"`
 	HTTPS      []string `json:"https"`
@@ -28,6 +28,7 @@ func writeReadyFile(path string, a addresses) error {
 	if err != nil {
 		return fmt.Errorf("ready file: %w", err)
 	}
+	// A line, so that a shell can read it too.
 	_, err = temporary.Write(append(text, '\n'))
 	if closed := temporary.Close(); err == nil {
 		err = closed
@@ -39,7 +40,7 @@ func writeReadyFile(path string, a addresses) error {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		os.Remove(temporary.Name())
+		os.Remove(temporary.Name()) // what is left of it is of no use to anybody
 		return fmt.Errorf("ready file: %w", err)
 	}
 	return nil

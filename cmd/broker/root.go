@@ -16,6 +16,7 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true, // an error is not a question about flags
 		SilenceErrors: true, // execute tells it
 	}
+	// export and import are of a running broker; check needs none and so is not the admin package's.
 	files := admin.NewDefinitions()
 	files.AddCommand(newDefinitionsCheckCommand())
 	root.AddCommand(
@@ -29,6 +30,7 @@ func newRootCommand() *cobra.Command {
 		newHashPasswordCommand(),
 		newVersionCommand(),
 	)
+	// As commands too: a container without links can still run `broker rabbitmqctl`.
 	for _, tool := range rabbitmqctl.Tools {
 		root.AddCommand(rabbitmqctl.New(tool))
 	}

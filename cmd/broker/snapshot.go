@@ -19,6 +19,7 @@ var _ metrics.Source = figures{}
 // Node gathers what is of the broker as a whole. Counters, those from ConnectionsOpened on, only grow from the start of the process on, as Prometheus
 // makes rates of them; times are in seconds.
 func (n figures) Node() metrics.Node {
+	// Two looks, one after the other: a message between them is counted on one side only.
 	s, disk := n.server.Stats(), n.store.Stats()
 	m := metrics.Node{
 		ConnectionCount: uint64(s.Connections),
@@ -87,6 +88,7 @@ type diskLimited interface {
 
 // dropped are the messages that the broker dropped, by reason. Those for which there was no queue have a number of their own.
 func dropped(s *server.Stats) map[string]uint64 {
+	// Of all queues, those that are gone included.
 	d := s.Contents.Dropped
 	return map[string]uint64{
 		"reply_lost": s.ReplyLost, "queue_gone": s.QueueGone, "queue_full": s.Refused, "duplicate": s.Duplicates, "vhost_full": s.OverQuota,
@@ -117,6 +119,7 @@ func (n figures) addQueues(m *metrics.Node, holding map[*queue.Queue]time.Durati
 }
 
 // addChannels sums up the channels.
+// A channel counts as a publisher from its first message on, as in RabbitMQ.
 func addChannels(m *metrics.Node, channels []server.ChannelStatus) {
 	for i := range channels {
 		ch := &channels[i]
@@ -134,6 +137,7 @@ func (n figures) Queues() []metrics.Queue {
 	holding, now := n.server.OldestUnacked(), time.Now()
 	n.eachQueue(func(q *queue.Queue) {
 		f := queueFigures(q, holding[q], now)
+		// Only here and not for sums: quantiles can't be added up.
 		wait, processing := q.Wait(now), q.Processing(now)
 		f.Wait, f.Processing = quantiles(&wait), quantiles(&processing)
 		list = append(list, f)
@@ -145,6 +149,7 @@ func (n figures) Queues() []metrics.Queue {
 func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Queue {
 	s, o := q.Stats(), q.Options()
 	f := queueTotals(s.Totals)
+	// What a queue was declared as counts, and what is not said is classic.
 	f.VHost, f.Name, f.Type = o.VHost, o.Name, "classic"
 	if kind, ok := o.Arguments.Get("x-queue-type"); ok {
 		f.Type, _ = kind.(string)
@@ -163,7 +168,7 @@ func queueFigures(q *queue.Queue, held time.Duration, now time.Time) metrics.Que
 		f.OldestAge = max(0, now.Sub(time.UnixMilli(s.Head)).Seconds())
 	}
 	f.OldestUnackedAge, f.MostUnacked = held.Seconds(), uint64(s.MostUnacked)
-	f.InMemory, f.Pending = uint64(s.InMemory), uint64(s.Pending)
+	f.InMemory, f.Pending = uint64(s.InMemory), uint64(s.Pending) // messages, not bytes
 	// A queue that fills up and nobody takes from is what operators want to be warned of.
 	if s.Ready > 0 && s.Consumers == 0 {
 		f.Unattended = 1
@@ -187,6 +192,7 @@ func deaths(by *[queue.Reasons]uint64) metrics.Deaths {
 }
 
 // Exchanges returns all exchanges.
+// Bindings are counted where they begin.
 func (n figures) Exchanges() []metrics.Exchange {
 	var list []metrics.Exchange
 	for _, v := range n.server.VHosts() {

@@ -22,6 +22,7 @@ const maxSocketPath = 107
 // `broker rabbitmqctl` and health checks get in, whatever has become of users and passwords.
 func (w *webServer) listenControl(n *node, handler http.Handler) error {
 	path := filepath.Join(n.config.DataDir, ctl.SocketName)
+	// A broker in memory has no folder; it is reached by HTTP alone.
 	if n.config.DataDir == "" || n.config.DataDir == "none" {
 		return nil
 	}
@@ -43,6 +44,7 @@ func (w *webServer) listenControl(n *node, handler http.Handler) error {
 	}
 	w.serve(n, l, &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+		// The mark that the API trusts; it is in the context, where no header can put it.
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return management.Trusted(ctx) },
 	})
 	return nil

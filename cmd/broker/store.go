@@ -18,6 +18,7 @@ func newStoreCommand() *cobra.Command {
 	}
 	cmd.AddCommand(
 		&cobra.Command{
+			// What the folder says of itself: headers and the root file, without reading bodies.
 			Use:   "inspect DIR",
 			Short: "Print what is in a data folder: segments, queues, the checkpoint, damage",
 			Args:  cobra.ExactArgs(1),
@@ -26,6 +27,7 @@ func newStoreCommand() *cobra.Command {
 			},
 		},
 		&cobra.Command{
+			// Every record is read and its checksum computed, which takes as long as the disk needs for that.
 			Use:   "check DIR",
 			Short: "Read all that is in a data folder and tell what is damaged",
 			Args:  cobra.ExactArgs(1),

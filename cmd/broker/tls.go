@@ -31,6 +31,7 @@ func newTLSListeners(c config.Config, log *slog.Logger) (*tlsListeners, error) {
 			return nil
 		}
 		read, err := newCertificates(files, protocol, log)
+		// All files are read, so that one start tells all that is wrong with them.
 		errs = append(errs, err)
 		return read
 	}
@@ -65,6 +66,7 @@ func (l *tlsListeners) begin() {
 }
 
 // end is called once.
+// It returns when nobody reads files any more.
 func (l *tlsListeners) end() {
 	close(l.stop)
 	l.watching.Wait()

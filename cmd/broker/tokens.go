@@ -19,6 +19,7 @@ func tokenVerifier(c config.Config, log *slog.Logger) (auth.TokenVerifier, error
 	if err != nil {
 		return nil, fmt.Errorf("access tokens: %w", err)
 	}
+	// Now, and not with the first token: who misspelt a URL is to hear of it at the start.
 	err = v.Refresh()
 	if err != nil && c.TokensOnly() && c.OAuth.JWKSURL == "" && c.OAuth.Issuer == "" {
 		return nil, fmt.Errorf("nobody could log in: the keys of access tokens can't be read: %w", err) // files don't come back by themselves

@@ -21,6 +21,7 @@ func newVersionCommand() *cobra.Command {
 }
 
 // printVersion tells what a bug report needs: the release, the compiler, and the platform.
+// Its first two words are what scripts cut out.
 func printVersion(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "leveret %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

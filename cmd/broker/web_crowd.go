@@ -46,6 +46,7 @@ func (c *crowd) note(conn net.Conn, state http.ConnState) (evicted net.Conn) {
 	if len(c.open) <= c.limit {
 		return nil
 	}
+	// The newcomer itself has waited for no time, and stays unless all others are being answered.
 	oldest := conn
 	for other, since := range c.open {
 		if !since.IsZero() && since.Before(c.open[oldest]) {

@@ -19,8 +19,8 @@ type API struct {
 	*httptest.Server
 
 	mu      sync.Mutex
-	asked   []string
-	answers map[string]string
+	asked   []string          // calls since the last Asked
+	answers map[string]string // by "METHOD path"; not changed after New
 }
 
 // New starts a fake that ends with the test. answers are by "METHOD path"; one such as "404 ..." has a status. What has no answer is 404 for a GET,
@@ -43,11 +43,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		status = http.StatusBadRequest
+	// A status may stand before the answer, for those that are not 200.
 	case known:
 		status = http.StatusOK
 		if n, err := fmt.Sscanf(answer, "%3d ", &status); n == 1 && err == nil {
 			answer = answer[4:]
 		}
+	// What nobody prepared is not there; changes of it succeed.
 	case r.Method == http.MethodGet:
 		status, answer = http.StatusNotFound, `{"error":"Object Not Found","reason":"Not Found"}`
 	}

@@ -17,6 +17,7 @@ var templates string
 
 // generate returns the generated files by name: one for each class, one for the constants, one for the properties.
 func generate() (map[string][]byte, error) {
+	// Description and templates are part of the binary, so it can be run in any folder.
 	p, err := parse(strings.NewReader(description))
 	if err != nil {
 		return nil, fmt.Errorf("protocol.txt: %w", err)
@@ -26,6 +27,7 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{}
+	// Formatted by gofmt's own code: a template need not care for tabs, and one that makes no Go is found here.
 	render := func(file, name string, data any) error {
 		var out bytes.Buffer
 		if err := t.ExecuteTemplate(&out, name, data); err != nil {
@@ -45,6 +47,7 @@ func generate() (map[string][]byte, error) {
 		if err := render(c.Name+"_gen.go", "class", c); err != nil {
 			return nil, err
 		}
+		// Of the classes only basic has contents.
 		if len(c.Properties) == 0 {
 			continue
 		}

@@ -27,6 +27,7 @@ func parse(r io.Reader) (*protocol, error) {
 
 // add takes one line in.
 func (p *protocol) add(line string) error {
+	// What stands behind the dashes becomes the doc comment.
 	left, doc, _ := strings.Cut(line, " -- ")
 	words := strings.Fields(left)
 	if len(words) < 3 {
@@ -49,6 +50,7 @@ func (p *protocol) add(line string) error {
 	return fmt.Errorf("unknown word %q", words[0])
 }
 
+// addReply takes a reply code, and whether it closes a channel (soft), the connection (hard), or nothing.
 func (p *protocol) addReply(words []string, doc string) error {
 	code, err := strconv.ParseUint(words[1], 10, 16)
 	if err != nil {
@@ -61,12 +63,14 @@ func (p *protocol) addReply(words []string, doc string) error {
 	return nil
 }
 
+// addProperty takes a property of the class before it. Their order is that of the flags on the wire.
 func (p *protocol) addProperty(words []string, doc string) error {
 	if len(p.Classes) == 0 {
 		return fmt.Errorf("no class before it")
 	}
 	c := p.Classes[len(p.Classes)-1]
 	f := field{Name: words[1], Type: words[2], Doc: doc}
+	// A bit would stand in the flags, where AMQP 0-9-1 has none.
 	if _, known := kinds[f.Type]; !known || f.Type == "bit" {
 		return fmt.Errorf("unknown type %q", f.Type)
 	}
@@ -74,6 +78,7 @@ func (p *protocol) addProperty(words []string, doc string) error {
 	return nil
 }
 
+// addMethod takes a method of the class before it, with who may send it.
 func (p *protocol) addMethod(words []string, doc string) error {
 	if len(p.Classes) == 0 || len(words) < 4 {
 		return fmt.Errorf("no class before it, or no direction")
@@ -93,6 +98,7 @@ func (p *protocol) addMethod(words []string, doc string) error {
 	return nil
 }
 
+// addField takes a field of the method before it, in the order of the wire.
 func (p *protocol) addField(words []string, doc string) error {
 	if len(p.Classes) == 0 || len(p.Classes[len(p.Classes)-1].Methods) == 0 {
 		return fmt.Errorf("no method before it")
@@ -104,6 +110,7 @@ func (p *protocol) addField(words []string, doc string) error {
 	if !known {
 		return fmt.Errorf("unknown type %q", f.Type)
 	}
+	// Reserved fields are skipped over when read and zero when written; the protocol has none of other types.
 	if f.Reserved && f.Type != "bit" && k.skip == "" {
 		return fmt.Errorf("a reserved %s is not supported", f.Type)
 	}

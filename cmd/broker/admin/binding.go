@@ -11,6 +11,7 @@ import (
 )
 
 // bindingFields identify a binding: all of them together.
+// There may be several between the same two ends, with other keys or arguments.
 var bindingFields = []field{
 	{name: "source", help: "the exchange that messages come from", required: true},
 	{name: "destination", help: "the queue or exchange that they go to", required: true},
@@ -75,6 +76,7 @@ func (s *session) binding(cmd *cobra.Command, args []string, v values) (path str
 		return "", nil, &ctl.UsageError{Text: "--destination-type is queue or exchange, not " + kind}
 	}
 	arguments, err = bindingFields[4].parse(*v["arguments"])
+	// The API has q for queues and e for exchanges.
 	return ctl.Path("bindings", s.vhost, "e", *v["source"], kind[:1], *v["destination"]), arguments, err
 }
 
@@ -85,6 +87,7 @@ func (s *session) propertiesKey(cmd *cobra.Command, path, routingKey string, arg
 	if _, err := s.get(cmd.Context(), path, &found); err != nil {
 		return "", err
 	}
+	// Compared as texts, in which 1 and 1.0 differ: the broker has told the one that it has.
 	want, _ := json.Marshal(arguments) // it was JSON a moment ago; maps are encoded in order of their names
 	for _, b := range found {
 		got, err := json.Marshal(b["arguments"])

@@ -27,6 +27,7 @@ var formats = map[string]func(v any) string{
 // now is the present in Unix milliseconds.
 func now() float64 { return float64(time.Now().UnixMilli()) }
 
+// numberOf is a value as a number, 0 if it is none.
 func numberOf(v any) float64 { return ctl.Object{"n": v}.Number("n") }
 
 // duration shows milliseconds in the two largest units, 1d3h or 2m30s; below a minute with a fraction, 2.5s.
@@ -34,6 +35,7 @@ func duration(ms float64) string {
 	d := time.Duration(ms) * time.Millisecond
 	const day = 24 * time.Hour
 	switch {
+	// Clocks differ: what was published in a future of ours is new.
 	case d < 0:
 		return "0s"
 	case d < time.Minute:
@@ -65,6 +67,7 @@ func tableOf(objects []ctl.Object, columns []column) *ctl.Table {
 	t := &ctl.Table{Right: make([]bool, len(columns)), Spare: make([]bool, len(columns))}
 	for i, c := range columns {
 		path, _, _ := strings.Cut(c.path, "|")
+		// Titles in parentheses are those that a narrow terminal does without.
 		t.Spare[i] = strings.HasPrefix(c.title, "(")
 		t.Header = append(t.Header, strings.ToUpper(strings.Trim(c.title, "()")))
 		t.Right[i] = len(objects) > 0 && !slices.ContainsFunc(objects, func(o ctl.Object) bool { return !isNumber(o.At(path)) })
@@ -86,6 +89,7 @@ func isNumber(v any) bool {
 }
 
 // objectsIn are the objects of a list.
+// What is no object is passed over: a broker of another version may have more to tell.
 func objectsIn(list []any) (all []ctl.Object) {
 	for _, v := range list {
 		if o, ok := v.(map[string]any); ok {

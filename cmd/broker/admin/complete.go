@@ -21,6 +21,7 @@ func (s *session) fieldOfAll(cmd *cobra.Command, path, field string) []string {
 	defer cancel()
 	raw, _, err := s.call(ctx, http.MethodGet, path+"?columns="+field, nil)
 	var found []ctl.Object
+	// Nothing is printed: what the shell completes stands on the line that is being typed.
 	if err != nil || ctl.Decode(raw, &found) != nil {
 		return nil
 	}
@@ -47,6 +48,7 @@ type completion = func(cmd *cobra.Command, args []string, begun string) ([]strin
 func (s *session) completeFirst(names func(cmd *cobra.Command) []string) completion {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
+			// Names of files would be offered otherwise.
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return begunWith(names(cmd), begun), cobra.ShellCompDirectiveNoFileComp

@@ -14,6 +14,7 @@ import (
 type consumerChoice struct{ queue, channel string }
 
 // onConsumer makes a command whose first argument is a consumer's tag.
+// The API wants connection and channel of a consumer, which nobody types: so they are looked up by the tag.
 func (s *session) onConsumer(use, short, long string, args int, run func(cmd *cobra.Command, path string, args []string) error) *cobra.Command {
 	var choice consumerChoice
 	cmd := &cobra.Command{
@@ -35,6 +36,7 @@ func (s *session) onConsumer(use, short, long string, args int, run func(cmd *co
 
 // consumerPath looks for a consumer and returns its path in the API.
 func (s *session) consumerPath(cmd *cobra.Command, tag string, choice consumerChoice) (string, error) {
+	// Of all virtual hosts, unless one is named: a generated tag is unique enough for that.
 	path := "/consumers"
 	if s.vhostGiven() {
 		path = ctl.Path("consumers", s.vhost)
@@ -49,11 +51,13 @@ func (s *session) consumerPath(cmd *cobra.Command, tag string, choice consumerCh
 			found = append(found, c)
 		}
 	}
+	// Several are no case for the first: to cancel the wrong one can't be taken back.
 	switch len(found) {
 	case 0:
 		return "", &ctl.Refusal{Status: http.StatusNotFound, Reason: "there is no consumer '" + tag + "'; see broker ctl list consumers"}
 	case 1:
 		c := found[0]
+		// The names are those of the answer and not of the command line, which may name only some of them.
 		return ctl.Path("consumers", c.Text("queue.vhost"), c.Text("channel_details.connection_name"), c.Text("channel_details.number"), tag), nil
 	}
 	var channels []string
@@ -66,6 +70,7 @@ func (s *session) consumerPath(cmd *cobra.Command, tag string, choice consumerCh
 // fits tells whether a value is the one that is wanted, if one is.
 func fits(wanted, value string) bool { return wanted == "" || wanted == value }
 
+// cancelCommand ends a consumer without its connection, which has others as a rule.
 func (s *session) cancelCommand() *cobra.Command {
 	return group("cancel", "Cancel consumers", s.onConsumer("consumer TAG", "Cancel a consumer; its client is told",
 		"Cancel a consumer. Its client gets basic.cancel, as if the queue had been deleted; what it holds stays with it until it settles it.",
@@ -77,6 +82,7 @@ func (s *session) cancelCommand() *cobra.Command {
 		}))
 }
 
+// requeueCommand is for clients that hang: what they hold goes to others, without a restart of anything.
 func (s *session) requeueCommand() *cobra.Command {
 	all := s.onConsumer("consumer TAG", "Put back all messages that a consumer holds",
 		"Put back all messages that a consumer holds. They are delivered again, redelivered; its client does not hear of it, and what it settles later has no effect.",
@@ -98,6 +104,7 @@ func (s *session) requeueCommand() *cobra.Command {
 }
 
 // prefetch reads a prefetch count.
+// The upper limit, that of the wire's 16 bits, is the broker's to know.
 func prefetch(given string) (int, error) {
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 0 {
@@ -106,6 +113,7 @@ func prefetch(given string) (int, error) {
 	return n, nil
 }
 
+// consumerPrefetchCommand changes what only the client could choose, before it began to consume.
 func (s *session) consumerPrefetchCommand() *cobra.Command {
 	return s.onConsumer("consumer_prefetch TAG COUNT", "Change the prefetch of a running consumer; 0: no limit",
 		"Change how many unacked messages a running consumer may hold; 0 is no limit. What it holds beyond that stays with it.",
@@ -114,6 +122,7 @@ func (s *session) consumerPrefetchCommand() *cobra.Command {
 		})
 }
 
+// channelPrefetchCommand takes the channel's name as `list channels` shows it: "127.0.0.1:50914 -> 127.0.0.1:5672 (1)".
 func (s *session) channelPrefetchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "channel_prefetch CHANNEL COUNT", Short: "Change the prefetch of a channel's consumers, running ones too; 0: no limit", Args: usage(cobra.ExactArgs(2)),

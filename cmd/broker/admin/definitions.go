@@ -36,6 +36,7 @@ func nameOf(args []string) string {
 }
 
 // definitionsPath is where the API has the definitions.
+// Only a virtual host that was named counts here, and not the default one: of the two files nobody would look for the smaller.
 func (s *session) definitionsPath() string {
 	if s.vhostGiven() {
 		return ctl.Path("definitions", s.vhost)
@@ -75,6 +76,7 @@ func (s *session) load(cmd *cobra.Command, name string) error {
 		return err
 	}
 	defer f.Close()
+	// Before the call, so that a file that can't be read is told as that.
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return err

@@ -29,11 +29,13 @@ func (s *session) explainCommand() *cobra.Command {
 // explain prints the policies that apply, then those that fit and do not, and what comes of them together.
 func (s *session) explain(cmd *cobra.Command, answer ctl.Object) error {
 	var policies []ctl.Object
+	// At most one of each kind applies: of those that fit, the one with the highest priority.
 	for _, kind := range []string{"policy", "operator_policy"} {
 		if name := answer.Text(kind); name != "" {
 			policies = append(policies, ctl.Object{"name": name, "kind": kind, "applies": true})
 		}
 	}
+	// RabbitMQ has no such field; there the table ends with what applies.
 	skipped, _ := answer["policy_skipped"].([]any)
 	for _, v := range skipped {
 		o, _ := v.(map[string]any)

@@ -69,6 +69,7 @@ func (s *session) listed(cmd *cobra.Command, path string, columns []column) erro
 }
 
 // page prints one page of messages, and how to go on.
+// A cursor stays good while messages come and go: it is a place in the queue and not a count.
 func (s *session) page(cmd *cobra.Command, page ctl.Object, columns []column) error {
 	messages, _ := page["messages"].([]any)
 	if err := s.print(cmd.OutOrStdout(), tableOf(objectsIn(messages), columns)); err != nil {
@@ -87,6 +88,7 @@ type peekOptions struct {
 	headers []string
 }
 
+// addFlags declares the flags that peek and delayed share.
 func (o *peekOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVarP(&o.count, "count", "c", 10, "how many at most")
 	flags.StringVar(&o.cursor, "cursor", "", "where the last look ended")
@@ -104,6 +106,7 @@ func (o *peekOptions) query() (url.Values, error) {
 		if !ok {
 			return nil, &ctl.UsageError{Text: "--header is NAME=VALUE, not " + h}
 		}
+		// The broker compares texts, so 5 finds the number 5 too.
 		query.Set("header."+name, value)
 	}
 	return query, nil
@@ -115,6 +118,7 @@ func (s *session) peekAt(cmd *cobra.Command, path string, o *peekOptions, column
 	if err != nil {
 		return err
 	}
+	// Only peek has it: delayed messages stand in order of their time, and a cursor is all that finds a place there.
 	if f := cmd.Flags().Lookup("offset"); f != nil && f.Changed {
 		query.Set("offset", f.Value.String())
 	}
@@ -147,6 +151,7 @@ var unackedColumns = []column{{"message", "message"}, {"consumer", "consumer_tag
 // unackedCommand answers who keeps messages from being done.
 func (s *session) unackedCommand() *cobra.Command {
 	cmd := s.onQueue("unacked", "Tell who holds messages of a queue, and for how long", func(cmd *cobra.Command, path string) error {
+		// Without the flag the limit is the broker's, which other versions may have another of.
 		if n := cmd.Flags().Lookup("count"); n.Changed {
 			path += "/unacked?count=" + n.Value.String()
 		} else {
@@ -165,11 +170,12 @@ func (s *session) switchCommand(verb, short string) *cobra.Command {
 		if _, _, err := s.call(cmd.Context(), http.MethodPut, path+"/"+verb, nil); err != nil {
 			return err
 		}
-		return s.say(cmd, "%sd", verb)
+		return s.say(cmd, "%sd", verb) // paused, resumed: both verbs end in an e
 	})
 }
 
 // replayed tells what a replay did, or would do.
+// What was neither sent nor named here did not match, or was more than --count.
 func replayed(answer ctl.Object) string {
 	done := "were sent"
 	if answer["dry_run"] == true {
@@ -197,6 +203,7 @@ func (s *session) replayCommand() *cobra.Command {
 		{name: "dry-run", key: "dry_run", help: "only tell what would be done", kind: boolean, fallback: "false"},
 	}
 	cmd := s.onQueue("replay", "Send dead letters back to where they died, or elsewhere", func(cmd *cobra.Command, path string) error {
+		// The body is made as for a declaration: what is not given is not sent, and the broker's default counts.
 		n := noun{fields: fields}
 		body, err := n.body(v)
 		if err != nil {

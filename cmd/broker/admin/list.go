@@ -14,6 +14,7 @@ import (
 )
 
 // listOptions are what one wants to see of a list.
+// Fields are paths: message_stats.publish is a field of a field.
 type listOptions struct {
 	columns, sort, where []string
 }
@@ -57,6 +58,7 @@ func (s *session) list(cmd *cobra.Command, n *noun, o listOptions) error {
 			o.where = append(slices.Clone(o.where), "vhost="+s.vhost)
 		}
 	}
+	// Before the broker is asked: a mistake costs no call.
 	wanted, err := conditions(o.where)
 	if err != nil {
 		return err
@@ -81,12 +83,14 @@ func (s *session) list(cmd *cobra.Command, n *noun, o listOptions) error {
 	if err := ctl.Decode(raw, &found); err != nil {
 		return err
 	}
+	// The API has no filter by values, but for names; lists are short beside the network.
 	found = slices.DeleteFunc(found, func(one ctl.Object) bool { return !wanted.fit(one) })
 	ctl.Sort(found, o.sort...)
 	return s.print(cmd.OutOrStdout(), tableOf(found, columns))
 }
 
 // printListJSON prints the objects that are wanted, each as it came.
+// Nothing is decoded and encoded again that is kept: numbers and the order of fields stay.
 func (s *session) printListJSON(cmd *cobra.Command, raw []byte, wanted condition) error {
 	if len(wanted) == 0 {
 		return printJSON(cmd.OutOrStdout(), raw)
@@ -95,7 +99,7 @@ func (s *session) printListJSON(cmd *cobra.Command, raw []byte, wanted condition
 	if err := ctl.Decode(raw, &all); err != nil {
 		return err
 	}
-	kept := []json.RawMessage{}
+	kept := []json.RawMessage{} // an empty list, and not null
 	for _, one := range all {
 		var o ctl.Object
 		if err := ctl.Decode(one, &o); err != nil {

@@ -17,6 +17,7 @@ func (s *session) publishCommand() *cobra.Command {
 		{name: "exchange", help: "the exchange; empty: the default one, which leads to the queue of the routing key's name"},
 		{name: "routing-key", help: "the routing key", required: true},
 		{name: "payload", help: "the message's body; - reads it from the input", required: true},
+		// Binary bodies have to be base64, as JSON can't carry them.
 		{name: "payload-encoding", help: "string or base64", fallback: "string"},
 		{name: "properties", key: "properties", help: `properties, {"delivery_mode": 2, "headers": {}}`, kind: object, fallback: "{}"},
 	}
@@ -42,6 +43,7 @@ func (s *session) publish(cmd *cobra.Command, v values, properties field) error 
 		return err
 	}
 	payload := *v["payload"]
+	// All of it, into memory: the API takes a message as one JSON text, so a large body is no use here.
 	if payload == "-" {
 		read, err := io.ReadAll(cmd.InOrStdin())
 		if err != nil {
@@ -61,6 +63,7 @@ func (s *session) publish(cmd *cobra.Command, v values, properties field) error 
 	if s.json {
 		return printJSON(cmd.OutOrStdout(), raw)
 	}
+	// As JSON it is the answer itself, in which the script can look.
 	if answer["routed"] == false {
 		return &ctl.Refusal{Reason: "the message went to no queue: nothing is bound to the exchange with that routing key"}
 	}
@@ -82,6 +85,7 @@ func (s *session) getCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// auto: texts as they are, all else in base64.
 			body := map[string]any{"count": count, "ackmode": mode, "encoding": "auto"}
 			raw, _, err := s.call(cmd.Context(), http.MethodPost, ctl.Path("queues", s.vhost, name, "get"), body)
 			if err != nil {
@@ -97,6 +101,7 @@ func (s *session) getCommand() *cobra.Command {
 }
 
 // oneOf is a name that was given as a flag or as an argument.
+// The argument has the last word, as it stands last.
 func oneOf(flag string, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -120,6 +125,7 @@ func (s *session) printMessages(cmd *cobra.Command, raw []byte, columns []column
 }
 
 // purgeCommand drops what is ready; what clients hold stays theirs.
+// There is no way back, and no question either: scripts call it. The broker notes it in its audit log.
 func (s *session) purgeCommand() *cobra.Command {
 	queue := ""
 	cmd := &cobra.Command{
@@ -180,6 +186,7 @@ func file(cmd *cobra.Command, name string) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
+		// A file that is not there is a mistake of the command line, and has its exit code.
 		return nil, &ctl.UsageError{Text: err.Error()}
 	}
 	return f, nil

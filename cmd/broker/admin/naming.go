@@ -22,6 +22,7 @@ func named(err error) error {
 }
 
 // pathParts are the names in a path of the API.
+// The query is no part of it, and names are as people wrote them.
 func pathParts(path string) []string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
@@ -43,6 +44,7 @@ func lacking(reason string, parts []string) string {
 	switch {
 	case reason == "exchange_not_found" && len(parts) > 2:
 		return "there is no exchange '" + parts[2] + "' in virtual host '" + name + "'"
+	// The reasons are RabbitMQ's, of which each knows a kind of thing and no name.
 	case reason == "vhost_not_found":
 		return "there is no virtual host '" + name + "'"
 	case reason == "vhost_or_user_not_found":

@@ -3,6 +3,7 @@ package admin
 // nouns are all kinds of objects.
 var nouns = []noun{
 	{
+		// A declare of a queue that is there checks that it is equivalent, as the protocol's does: hence fixed.
 		name: "queue", plural: "queues", short: "queues", fixed: true,
 		list: "/queues/{vhost}", item: "/queues/{vhost}/{name}",
 		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"ready", "messages_ready"}, {"unacked", "messages_unacknowledged"},
@@ -18,6 +19,7 @@ var nouns = []noun{
 		complete: typeToArgument,
 	},
 	{
+		// The default exchange has no name, and in paths of the API that of amq.default.
 		name: "exchange", plural: "exchanges", short: "exchanges", fixed: true,
 		list: "/exchanges/{vhost}", item: "/exchanges/{vhost}/{name}",
 		columns: []column{{"vhost", "vhost"}, {"name", "name"}, {"type", "type"}, {"durable", "durable"}, {"auto-delete", "auto_delete"},
@@ -40,6 +42,7 @@ var nouns = []noun{
 		readOnly: true, // what identifies a binding is in no path: see binding.go
 	},
 	{
+		// Connections and channels are made by clients. `close connection` ends one.
 		name: "connection", plural: "connections", short: "connections",
 		list: "/connections", item: "/connections/{name}", readOnly: true, ofVHost: true,
 		columns: []column{{"name", "name"}, {"client", "user_provided_name"}, {"user", "user"}, {"vhost", "vhost"}, {"channels", "channels"}, {"(state)", "state"}},
@@ -53,17 +56,20 @@ var nouns = []noun{
 		fields: []field{{name: "name", help: "the channel's name"}},
 	},
 	{
+		// A consumer by itself has no path to be shown at: a tag is unique on its channel alone.
 		name: "consumer", plural: "consumers", short: "consumers", list: "/consumers/{vhost}", readOnly: true,
 		columns: []column{{"queue", "queue.name"}, {"tag", "consumer_tag"}, {"channel", "channel_details.name"}, {"prefetch", "prefetch_count"},
 			{"(ack)", "ack_required"}, {"(active)", "active"}},
 	},
 	{
+		// Kept for scripts that look for the node's figures where RabbitMQ's tools have them.
 		name: "node", plural: "nodes", short: "nodes: there is one", list: "/nodes", item: "/nodes/{name}", readOnly: true,
 		columns: []column{{"name", "name"}, {"running", "running"}, {"memory", "mem_used|bytes"}, {"memory alarm", "mem_alarm"}, {"disk free", "disk_free|bytes"},
 			{"disk alarm", "disk_free_alarm"}, {"(sockets)", "sockets_used"}},
 		fields: []field{{name: "name", help: "the node's name"}},
 	},
 	{
+		// Likewise: upgrade scripts look whether all are enabled.
 		name: "feature_flag", plural: "feature_flags", short: "feature flags: all are on", list: "/feature-flags", readOnly: true,
 		columns: []column{{"name", "name"}, {"state", "state"}, {"(stability)", "stability"}},
 	},
@@ -86,4 +92,5 @@ func typeToArgument(body map[string]any) {
 	}
 }
 
+// In three tables, as one file would be too long.
 func init() { nouns = append(append(nouns, rightsNouns...), shovelNoun) }

@@ -26,6 +26,7 @@ func (s *session) setCommand() *cobra.Command {
 }
 
 // setOne makes a command that sets one thing.
+// The argument goes to the API as body makes it; the broker says what is wrong with it.
 func (s *session) setOne(use, short, path string, body func(given string) (map[string]any, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: usage(cobra.ExactArgs(1)),
@@ -46,6 +47,7 @@ func (s *session) setOne(use, short, path string, body func(given string) (map[s
 // limit reads bytes or a fraction. A small number without a unit is a fraction: nobody means that many bytes.
 func limit(bytesKey, fractionKey string) func(given string) (map[string]any, error) {
 	return func(given string) (map[string]any, error) {
+		// NaN fails both comparisons, and goes on as bytes, which refuse it.
 		if fraction, err := strconv.ParseFloat(given, 64); err == nil && fraction >= 0 && fraction <= largestFraction {
 			return map[string]any{fractionKey: fraction}, nil
 		}
@@ -58,6 +60,7 @@ func limit(bytesKey, fractionKey string) func(given string) (map[string]any, err
 }
 
 // largestFraction of the memory that somebody may mean.
+// As a share of the memory that is far more than any disk needs free; as bytes it is nothing that could be meant.
 const largestFraction = 100
 
 // stopCommand asks for the end and does not wait for it: the API goes with the broker.

@@ -23,12 +23,12 @@ import (
 
 // session is what all commands of one command line share: who calls which broker, and how answers are shown. Its fields are flags, read when a command runs.
 type session struct {
-	target  ctl.Options
+	target  ctl.Options // Flags of their own override what the environment says
 	vhost   string
-	json    bool
-	quiet   bool
-	timeout time.Duration
-	width   int
+	json    bool          // print answers as they come, for programs
+	quiet   bool          // no titles, no sentences: what is printed is data
+	timeout time.Duration // of one call; a command may make several
+	width   int           // columns of letters; 0: the terminal's
 
 	flags *pflag.FlagSet
 }

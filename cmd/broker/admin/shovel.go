@@ -16,6 +16,7 @@ var shovelNoun = noun{
 		{"(pending)", "pending"}, {"(from)", "src_uri"}, {"(to)", "dest_uri"}},
 	fields: []field{
 		{name: "name", help: "the shovel's name"},
+		// Both ends name this broker unless told otherwise, over a connection within the process.
 		{name: "source-uri", key: "src-uri", help: "broker to take from; amqp:// is this one, amqp:///v its virtual host v", required: true, fallback: "amqp://"},
 		{name: "source-queue", key: "src-queue", help: "queue to take from"},
 		{name: "source-exchange", key: "src-exchange", help: "exchange to take from, instead of a queue"},
@@ -24,11 +25,14 @@ var shovelNoun = noun{
 		{name: "destination-queue", key: "dest-queue", help: "queue to send to"},
 		{name: "destination-exchange", key: "dest-exchange", help: "exchange to send to, instead of a queue"},
 		{name: "destination-routing-key", key: "dest-exchange-key", help: "routing key to send with; without it, their own"},
+		// The broker's default is on-confirm: nothing is lost, and after a break some may come twice.
 		{name: "ack-mode", key: "ack-mode", help: "when the source may forget a message", choices: []string{"on-confirm", "on-publish", "no-ack"}},
 		{name: "prefetch", key: "src-prefetch-count", help: "messages under way at once", kind: number},
 		{name: "reconnect-delay", key: "reconnect-delay", help: "seconds until the next attempt; 0: there is none", kind: number},
+		// queue-length counts what the source holds at the start.
 		{name: "delete-after", key: "src-delete-after", help: "messages after which it ends, or queue-length", kind: value},
 	},
+	// The broker takes such a shovel, as RabbitMQ does.
 	refuse: intoItself,
 	// The API takes a parameter, whose value is all of that.
 	complete: func(body map[string]any) {

@@ -17,6 +17,7 @@ func (s *session) onMessages(short, long string, run func(cmd *cobra.Command, qu
 		Long: long,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, number := range args[1:] {
+				// All numbers are looked at first: a slip in the last one must not leave half of the work done.
 				if _, err := strconv.ParseUint(number, 10, 64); err != nil {
 					return &ctl.UsageError{Text: "a message's number, as peek and unacked show it, is wanted, not " + number}
 				}
@@ -33,6 +34,7 @@ func (s *session) onMessages(short, long string, run func(cmd *cobra.Command, qu
 }
 
 // lost makes of an answer that there is no such message one that says which.
+// The API can't say whether it was the queue that is not there, or the message, which may have gone meanwhile.
 func lost(err error, number, queue, where string) error {
 	if ctl.IsMissing(err) {
 		return &ctl.Refusal{Status: http.StatusNotFound, Reason: "there is no message " + number + " " + where + " queue '" + queue + "', or no such queue"}
@@ -80,6 +82,7 @@ func (s *session) delayedCommand() *cobra.Command {
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if exchange && len(args) == 1 {
+			// The queue behind such an exchange is an ordinary one, under a reserved name.
 			args = []string{"amq.delayed." + args[0]}
 		}
 		err := run(cmd, args)

@@ -30,6 +30,7 @@ func (s *session) status(cmd *cobra.Command) error {
 	if s.json {
 		return printJSON(cmd.OutOrStdout(), raw)
 	}
+	// Two calls, as only the first knows what the node is called.
 	var node ctl.Object
 	if _, err := s.get(cmd.Context(), ctl.Path("nodes", overview.Text("node")), &node); err != nil {
 		return err
@@ -41,6 +42,7 @@ func (s *session) status(cmd *cobra.Command) error {
 func productOf(overview, node ctl.Object) string {
 	as := overview.Text("product_name") + " " + overview.Text("product_version")
 	applications, _ := node["applications"].([]any)
+	// The name is RabbitMQ's, for the tools that insist on it; what runs there stands among the applications.
 	if len(applications) != 1 {
 		return as
 	}
@@ -56,6 +58,7 @@ func statusTable(overview, node ctl.Object) *ctl.Table {
 	}
 	line("node", "%s", overview.Text("node"))
 	line("version", "%s", productOf(overview, node))
+	// The API counts ms.
 	line("up", "%v", (time.Duration(node.Number("uptime")) * time.Millisecond).Round(time.Second))
 	line("memory", "%s of %s%s", ctl.Bytes(node.Number("mem_used")), ctl.Bytes(node.Number("mem_limit")), alarm(node["mem_alarm"]))
 	line("disk free", "%s, at least %s%s", ctl.Bytes(node.Number("disk_free")), ctl.Bytes(node.Number("disk_free_limit")), alarm(node["disk_free_alarm"]))
@@ -108,6 +111,7 @@ func (s *session) alarmCommand(verb, method, short, done string) *cobra.Command 
 }
 
 // checks are the health checks of the API.
+// Their names have underscores here, as commands do, and hyphens in the API; both are understood.
 var checks = []struct{ name, short, argument string }{
 	{"alarms", "no alarm anywhere", ""},
 	{"local_alarms", "no alarm on this node", ""},
@@ -153,6 +157,7 @@ func (s *session) check(cmd *cobra.Command, well string, parts ...string) error 
 }
 
 // unhealthy adds to a check's reason which alarms there are, or which port or protocol nobody listens for.
+// So that one line says what to look after: an orchestrator's log has no more.
 func unhealthy(err error) error {
 	refused, ok := err.(*ctl.Refusal)
 	if !ok {
@@ -162,6 +167,7 @@ func unhealthy(err error) error {
 		Alarms  []ctl.Object
 		Missing any
 	}
+	// What can't be decoded is some proxy's answer; then the reason is all that there is.
 	if ctl.Decode(refused.Body, &answer) == nil {
 		if answer.Missing != nil {
 			refused.Reason += ": " + ctl.Text(answer.Missing)

@@ -26,6 +26,7 @@ func New() *cobra.Command {
 		s.getCommand(), s.purgeCommand(), s.requeueCommand(), s.cancelCommand(), s.closeCommand(), s.restartCommand(), s.setCommand(), s.stopCommand(),
 		s.alarmsCommand(), s.healthCommand(), s.watchCommand(), s.whoamiCommand(), s.definitionsCommand())
 	cmd.AddCommand(s.insight()...)
+	// Last, as it is of a flag that all have.
 	s.completeVHosts(cmd)
 	return cmd
 }
@@ -74,6 +75,8 @@ func names(first, second string) []string {
 }
 
 // verb makes the commands of one verb for all nouns that have it. Each takes what identifies an object as arguments or as flags.
+// has picks the nouns, fields the flags that a command has beside its identity, and run works, with all values in v. Each
+// command has values of its own: flags of one noun are no flags of another.
 func (s *session) verb(use, short string, has func(*noun) bool, fields func(*noun) []field, run func(cmd *cobra.Command, n *noun, v values) error) *cobra.Command {
 	verb := group(use, short)
 	for i := range nouns {
@@ -116,6 +119,7 @@ func arguments(identity []field) string {
 
 // showCommand is for nouns that the API can show one of.
 func (s *session) showCommand() *cobra.Command {
+	// No path of one means that the API has no answer for one.
 	return s.verb("show", "Show everything about one object", func(n *noun) bool { return n.item != "" }, func(*noun) []field { return nil }, s.show)
 }
 
@@ -155,11 +159,13 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 	if err != nil {
 		return err
 	}
+	// What the broker would take and the user can't mean.
 	if n.refuse != nil {
 		if reason := n.refuse(v); reason != "" {
 			return &ctl.UsageError{Text: reason}
 		}
 	}
+	// Last before the call: it may ask the broker what is there.
 	if n.keep != nil {
 		if err := n.keep(s, cmd, v, body); err != nil {
 			return err
@@ -181,6 +187,7 @@ func (s *session) declare(cmd *cobra.Command, n *noun, v values) error {
 }
 
 // lacks makes of an answer that something is not there one that says what.
+// The API says "Not Found" for whichever part of the path it is.
 func (s *session) lacks(err error, n *noun, v values) error {
 	if !ctl.IsMissing(err) {
 		return err
@@ -214,6 +221,7 @@ func (s *session) deleteCommand() *cobra.Command {
 func (s *session) delete(cmd *cobra.Command, n *noun, v values) error {
 	query := url.Values{}
 	for _, f := range n.query {
+		// Only what is asked for goes along: a deletion without conditions has no query.
 		if *v[f.name] == "true" {
 			query.Set(f.name, "true")
 		}

@@ -26,10 +26,10 @@ const clearScreen = "\x1b[H\x1b[J"
 
 // watchOptions are the flags of watch.
 type watchOptions struct {
-	interval time.Duration
-	rounds   int
-	sort     string
-	top      int
+	interval time.Duration // between the beginnings of two looks; a slow answer delays the next
+	rounds   int           // 0: no end
+	sort     string        // a path in the API's objects; ties keep the order of the answer reversed
+	top      int           // rows; the sums above them are of all queues
 }
 
 // watchCommand ends without an error when it is interrupted, as that is the usual end.
@@ -71,6 +71,7 @@ func (s *session) watch(ctx context.Context, out io.Writer, o watchOptions) erro
 		if _, err := out.Write(screen); err != nil {
 			return err
 		}
+		// Looked at after the output: one round means one table, and no wait behind it.
 		if round == o.rounds {
 			return nil
 		}
@@ -89,12 +90,14 @@ func (s *session) screen(ctx context.Context, o watchOptions, width int) ([]byte
 		path = ctl.Path("queues", s.vhost)
 	}
 	var queues []ctl.Object
+	// As JSON each look is a line-separated document, for jq and its like.
 	raw, err := s.get(ctx, path, &queues)
 	if err != nil || s.json {
 		return append(raw, '\n'), err
 	}
 	// All queues are fetched, as the sum over them stands above the table.
 	ctl.Sort(queues, o.sort)
+	// Sort is ascending, and the largest are wanted.
 	slices.Reverse(queues)
 	ready, unacked := 0.0, 0.0
 	for _, q := range queues {
@@ -104,6 +107,7 @@ func (s *session) screen(ctx context.Context, o watchOptions, width int) ([]byte
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s  %d queues, %.0f ready, %.0f unacked\n\n", time.Now().Format(time.TimeOnly), len(queues), ready, unacked)
 	t := tableOf(queues[:min(o.top, len(queues))], watchColumns)
+	// The width is asked for anew each time, as windows change.
 	if t.Width = s.width; t.Width == 0 {
 		t.Width = width
 	}

@@ -10,6 +10,7 @@ import (
 
 // windowWidth is how many characters a line of a terminal has, 0 for what is none.
 func windowWidth(file *os.File) int {
+	// What is no terminal has no size.
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0

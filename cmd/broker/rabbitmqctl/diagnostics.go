@@ -14,11 +14,13 @@ import (
 var diagnosticVerbs = []verb{
 	{name: "ping", doing: "Will ping the node", run: ping},
 	{name: "check_running", doing: "Checking if the broker runs", run: checkRunning},
+	// RabbitMQ tells the two apart by their output; the exit code is what scripts use.
 	{name: "is_running", doing: "Asking if the broker runs", run: checkRunning},
 	{name: "is_booting", doing: "Asking if the broker boots", run: func(s *session, _ []string) error {
 		if err := s.get("/version", nil); err != nil {
 			return err
 		}
+		// While a broker starts it does not listen, so whoever is answered is answered by one that has.
 		return s.result("RabbitMQ on the node is fully booted")
 	}},
 	{name: "alarms", doing: "Alarms", run: alarms},
@@ -41,6 +43,7 @@ var diagnosticVerbs = []verb{
 		run: func(s *session, _ []string) error {
 			return s.check("each has one", "quorum-queues-without-elected-leaders", "all-vhosts")
 		}},
+	// Nothing is deprecated here.
 	{name: "check_if_any_deprecated_features_are_used", doing: "Checking for deprecated features", run: func(s *session, _ []string) error {
 		return s.result("no deprecated feature is used")
 	}},
@@ -65,7 +68,9 @@ var diagnosticVerbs = []verb{
 		return s.say("%s", node.Text("erlang_version"))
 	}},
 	{name: "list_node_auth_attempt_stats", doing: "Listing authentication attempts", run: authAttempts},
+	// In a container that is where RabbitMQ logs too.
 	{name: "log_location", run: func(s *session, _ []string) error { return s.say("<stdout>") }},
+	// Older ones are not offered, whatever the settings say.
 	{name: "tls_versions", doing: "Listing TLS versions", run: func(s *session, _ []string) error { return s.say("tlsv1.3\ntlsv1.2") }},
 	{name: "server_version", doing: "Asking for the version", run: version},
 	{name: "memory_breakdown", doing: "Reporting memory breakdown", options: []option{{"unit", "", "taken for compatibility"}}, run: memoryBreakdown},
@@ -75,6 +80,7 @@ var diagnosticVerbs = []verb{
 // result is what a check says when all is well.
 func (s *session) result(text string) error {
 	switch {
+	// Health checks of orchestrators read it.
 	case s.formatter == "json":
 		message, _ := json.Marshal(text) // texts always can be
 		return s.say(`{"result":"ok","message":%s}`, message)
@@ -104,6 +110,7 @@ func checkRunning(s *session, _ []string) error {
 }
 
 // check asks one of the API's health checks.
+// What it finds wrong ends with the exit code for that, and with the reason that the API gives.
 func (s *session) check(well string, parts ...string) error {
 	err := s.get("/health/checks"+ctl.Path(parts...), nil)
 	var refused *ctl.Refusal
@@ -126,6 +133,7 @@ func alarms(s *session, _ []string) error {
 }
 
 // checkConnectivity connects to each listener.
+// By TCP alone: a handshake would be a failed login in the log of the broker.
 func checkConnectivity(s *session, _ []string) error {
 	var overview ctl.Object
 	if err := s.get("/overview", &overview); err != nil {
@@ -136,6 +144,7 @@ func checkConnectivity(s *session, _ []string) error {
 		host := or(s.flag("address"), reachable(l.Text("ip_address")))
 		conn, err := new(net.Dialer).DialContext(s.ctx, "tcp", net.JoinHostPort(host, l.Text("port")))
 		if err != nil {
+			// All are tried, so that one run tells everything.
 			failed = append(failed, l.Text("protocol")+": "+err.Error())
 			continue
 		}
@@ -148,6 +157,7 @@ func checkConnectivity(s *session, _ []string) error {
 }
 
 // reachable turns an address to listen on into one to connect to.
+// What listens on all addresses is reached on this machine's own.
 func reachable(host string) string {
 	switch host {
 	case "", "0.0.0.0", "::":
@@ -157,6 +167,7 @@ func reachable(host string) string {
 }
 
 // memoryBreakdown prints what takes the memory, in bytes, in order of names.
+// Of the parts that RabbitMQ tells apart there are few here: queues, and all.
 func memoryBreakdown(s *session, _ []string) error {
 	name, err := s.nodeName()
 	if err != nil {

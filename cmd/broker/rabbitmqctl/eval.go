@@ -20,6 +20,7 @@ var (
 
 // eval knows the expression by its form. All others are refused, with what is known: to pretend success would hide what did not happen.
 func eval(s *session, args []string) error {
+	// Erlang ends an expression with a dot, which scripts may leave out.
 	expression := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(args[0]), "."))
 	if m := setAlarm.FindStringSubmatch(expression); m != nil {
 		return s.done(s.put(ctl.Path("leveret", "alarms", m[1]), nil))
@@ -41,6 +42,7 @@ func eval(s *session, args []string) error {
 }
 
 // done prints what most Erlang functions return.
+// Scripts compare with it.
 func (s *session) done(err error) error {
 	if err != nil {
 		return err
@@ -49,6 +51,7 @@ func (s *session) done(err error) error {
 }
 
 // environment prints a setting.
+// A setting that nobody knows is no error in Erlang.
 func (s *session) environment(application, key string) error {
 	var answer ctl.Object
 	err := s.get(ctl.Path("leveret", "environment", application, key), &answer)

@@ -34,15 +34,18 @@ func (s *session) told(v *verb, args []string, err error) error {
 	var usage *ctl.UsageError
 	var refused *ctl.Refusal
 	switch {
+	// It has RabbitMQ's form already.
 	case err == nil, errors.As(err, new(*failure)):
 		return err
 	case errors.As(err, &usage):
 		return &failure{"Error (argument validation): " + usage.Text, ctl.ExitUsage}
 	case !errors.As(err, &refused) || s.client == nil:
 		return err
+	// RabbitMQ's checks end with EX_UNAVAILABLE.
 	case refused.Status == http.StatusServiceUnavailable: // a check that found something
 		return &failure{"Error:\n" + refused.Error(), ctl.ExitUnavailable}
 	}
+	// Made by the tool, before or after it asked.
 	if refused.Method == "" { // not the broker's own
 		return &failure{"Error:\n" + refused.Error(), refused.ExitCode()}
 	}
@@ -55,6 +58,7 @@ func (s *session) told(v *verb, args []string, err error) error {
 	}
 	code := refused.ExitCode()
 	if refused.Status == http.StatusBadRequest {
+		// Bad values are EX_SOFTWARE in RabbitMQ, whose node raised an exception over them.
 		code = ctl.ExitSoftware
 	}
 	return &failure{"Error:\n" + text, code}

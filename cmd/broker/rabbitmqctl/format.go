@@ -31,11 +31,14 @@ func tabled(objects []ctl.Object, columns ...string) *columnsAndRows {
 
 // print prints a list in the form that is asked for.
 func (s *session) print(l *columnsAndRows) error {
+	// What scripts read goes to the output, all else to the errors.
 	out := s.cmd.OutOrStdout()
 	headers := !s.silent && !s.noTableHeaders && len(l.rows) > 0 // RabbitMQ's tool prints them before the first row
 	switch s.formatter {
+	// The default, for people and for scripts that split lines at tabs.
 	case "", "table":
 		return l.table(out, headers)
+	// With lines drawn around, for people alone.
 	case "pretty_table":
 		return l.pretty(out, headers)
 	case "csv":
@@ -179,12 +182,14 @@ func (l *columnsAndRows) json(out io.Writer) error {
 		}
 		b.WriteByte('}')
 	}
+	// RabbitMQ streams its rows, one a line; scripts that read line by line depend on that.
 	b.WriteString("\n]\n")
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 // erlang is a list of property lists.
+// One row a line, in the notation that Erlang's own file:consult reads.
 func (l *columnsAndRows) erlang(out io.Writer) error {
 	b := []byte{'['}
 	for n, row := range l.rows {

@@ -12,15 +12,15 @@ import (
 
 // list is a verb that lists objects.
 type list struct {
-	verb    string
-	doing   string
-	path    func(s *session, args []string) string
-	columns []string           // without arguments
-	fixed   bool               // it takes no columns
-	args    string             // of a fixed one
-	fields  map[string]string  // columns that the API calls otherwise
-	texts   []string           // columns that are JSON as a text
-	shape   func(o ctl.Object) // completes an object; nil: as it is
+	verb    string                                 // what RabbitMQ calls it
+	doing   string                                 // said before; see verb
+	path    func(s *session, args []string) string // of the list in the API; nil: the tool knows by itself
+	columns []string                               // without arguments
+	fixed   bool                                   // it takes no columns
+	args    string                                 // of a fixed one
+	fields  map[string]string                      // columns that the API calls otherwise
+	texts   []string                               // columns that are JSON as a text
+	shape   func(o ctl.Object)                     // completes an object; nil: as it is
 }
 
 // listVerbs are all of them.
@@ -47,6 +47,7 @@ func at(parts ...string) func(*session, []string) string {
 }
 
 var lists = []list{
+	// The first line is RabbitMQ's, which asks each node for its queues.
 	{verb: "list_queues", doing: "Timeout: {timeout} seconds ...\nListing queues for vhost {vhost}", path: inVHost("queues"), columns: []string{"name", "messages"},
 		shape: func(o ctl.Object) { o["pid"] = pid(o.Text("node"), o.Text("name")) }},
 	{verb: "list_exchanges", doing: "Listing exchanges for vhost {vhost}", path: inVHost("exchanges"), columns: []string{"name", "type"}},
@@ -56,6 +57,7 @@ var lists = []list{
 		shape:   func(o ctl.Object) { o["source_kind"] = "exchange" }},
 	{verb: "list_connections", doing: "Listing connections", path: at("connections"), columns: []string{"user", "peer_host", "peer_port", "state"},
 		shape: func(o ctl.Object) { o["pid"] = pid(o.Text("node"), o.Text("name")) }},
+	// The pid of a channel and that of its connection, by which scripts join the two lists.
 	{verb: "list_channels", doing: "Listing channels", path: at("channels"), columns: []string{"pid", "user", "consumer_count", "messages_unacknowledged"},
 		shape: func(o ctl.Object) {
 			o["pid"], o["connection"] = pid(o.Text("node"), o.Text("name")), pid(o.Text("node"), o.Text("connection_details.name"))
@@ -67,6 +69,7 @@ var lists = []list{
 			o["channel_pid"] = pid(o.Text("channel_details.node"), o.Text("channel_details.name"))
 		}},
 	{verb: "list_vhosts", doing: "Listing vhosts", path: at("vhosts"), columns: []string{"name"}},
+	// In brackets, as an Erlang list of atoms is printed.
 	{verb: "list_users", doing: "Listing users", path: at("users"), columns: []string{"user", "tags"}, fixed: true, fields: map[string]string{"user": "name"},
 		shape: func(o ctl.Object) { o["tags"] = "[" + o.Text("tags") + "]" }},
 	{verb: "list_hashes", doing: "Listing supported hashing algorithms", columns: []string{"algorithm"}, fixed: true},
@@ -78,10 +81,12 @@ var lists = []list{
 		path: func(s *session, _ []string) string { return ctl.Path("vhosts", s.vhost, "topic-permissions") }},
 	{verb: "list_user_topic_permissions", doing: "Listing topic permissions for user {0}", columns: []string{"vhost", "exchange", "write", "read"}, fixed: true, args: "<user>",
 		path: func(_ *session, args []string) string { return ctl.Path("users", args[0], "topic-permissions") }},
+	// The definition is JSON as a text, even in JSON: so RabbitMQ has it.
 	{verb: "list_policies", doing: "Listing policies for vhost {vhost}", path: inVHost("policies"),
 		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true, texts: []string{"definition"}},
 	{verb: "list_operator_policies", doing: "Listing operator policy overrides for vhost {vhost}", path: inVHost("operator-policies"),
 		columns: []string{"vhost", "name", "pattern", "apply-to", "definition", "priority"}, fixed: true, texts: []string{"definition"}},
+	// The API has no path for all of one virtual host: run picks those.
 	{verb: "list_parameters", doing: "Listing runtime parameters for vhost {vhost}", path: at("parameters"), columns: []string{"component", "name", "value"}, fixed: true, texts: []string{"value"}},
 	{verb: "list_global_parameters", doing: "Listing global runtime parameters", path: at("global-parameters"), columns: []string{"name", "value"}, fixed: true, texts: []string{"value"}},
 	{verb: "list_vhost_limits", doing: "Listing limits for vhost {vhost}", path: inVHost("vhost-limits"), columns: []string{"vhost", "limits"}, fixed: true,
@@ -99,6 +104,7 @@ var hashes = []string{"rabbit_password_hashing_sha512", "rabbit_password_hashing
 func (l *list) run(s *session, args []string) error {
 	columns := l.columns
 	if !l.fixed && len(args) > 0 {
+		// What is named replaces the default columns, in the order that it is named in.
 		columns = nil
 		for _, arg := range args { // "name,messages" is taken as well as "name messages"
 			columns = append(columns, strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == ' ' })...)
@@ -118,10 +124,12 @@ func (l *list) run(s *session, args []string) error {
 			continue
 		}
 		if l.shape != nil {
+			// Before the columns are looked up, as it makes some of them.
 			l.shape(o)
 		}
 		row := make([]any, len(columns))
 		for i, name := range columns {
+			// A path: effective names may lie deeper in the API's objects.
 			row[i] = o.At(or(l.fields[name], name))
 			if slices.Contains(l.texts, name) {
 				text, err := json.Marshal(row[i])
@@ -137,6 +145,7 @@ func (l *list) run(s *session, args []string) error {
 }
 
 // absentKeys are columns that RabbitMQ has and that objects here lack, always or at times.
+// Asking for one is no mistake: the cell is empty.
 var absentKeys = strings.Fields(`policy operator_policy effective_policy_definition pid owner_pid exclusive_consumer_pid exclusive_consumer_tag slave_pids synchronised_slave_pids
 	leader members online messages_ready_ram messages_unacknowledged_ram messages_ram messages_persistent message_bytes_ram message_bytes_persistent
 	head_message_timestamp disk_reads disk_writes consumer_utilisation consumer_capacity single_active_consumer_tag mirror_pids
@@ -145,12 +154,14 @@ var absentKeys = strings.Fields(`policy operator_policy effective_policy_definit
 
 // known refuses columns that nothing has. Where nothing is listed it can't be told.
 func (l *list) known(columns []string, objects []ctl.Object) error {
+	// So a script that asks for nonsense of an empty broker is not told.
 	if len(objects) == 0 {
 		return nil
 	}
 	var unknown []string
 	for _, name := range columns {
 		field := or(l.fields[name], name)
+		// A field that is null is there too.
 		has := func(o ctl.Object) bool {
 			_, own := o[field]
 			return own || o.At(field) != nil
@@ -166,7 +177,9 @@ func (l *list) known(columns []string, objects []ctl.Object) error {
 }
 
 // objects asks for what is to be listed.
+// In the order of the API, by virtual host and name, which RabbitMQ's tool does not promise.
 func (l *list) objects(s *session, args []string) (objects []ctl.Object, err error) {
+	// The one list that needs no broker.
 	if l.path == nil {
 		for _, name := range hashes {
 			objects = append(objects, ctl.Object{"algorithm": name})

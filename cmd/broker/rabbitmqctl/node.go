@@ -22,19 +22,23 @@ var nodeVerbs = []verb{
 	}},
 	{name: "stop_app", doing: "Stopping the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": false}) }},
 	{name: "start_app", doing: "Starting the broker's application", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": true}) }},
+	// The process id was one to wait for; the API answers before the end.
 	{name: "stop", args: "[pid]", doing: "Stopping and halting the node", run: shutdown},
 	{name: "shutdown", doing: "Shutting down the node", run: shutdown, options: []option{{"wait", "true", "taken for compatibility"}}},
 	{name: "wait", args: "[pidfile]", doing: "Waiting for the node", options: []option{{"pid", "", "taken for compatibility"}}, run: await},
 	{name: "await_startup", doing: "Waiting for the node", run: await},
+	// A cluster of one has all its nodes as soon as it answers.
 	{name: "await_online_nodes", args: "<count>", doing: "Waiting for {0} nodes", run: await},
 	{name: "set_vm_memory_high_watermark", args: "<fraction> [bytes]", doing: "Setting memory threshold to {0}", run: setMemoryWatermark},
 	{name: "set_disk_free_limit", args: "<bytes> [fraction]", doing: "Setting disk free limit to {0}", run: setDiskLimit},
+	// RabbitMQ has a level for each category; here there is one for all.
 	{name: "set_log_level", args: "<level> [level]", doing: `Setting log level to "{0}"`, run: func(s *session, args []string) error {
 		return s.put("/leveret/log-level", map[string]any{"level": args[len(args)-1]}) // a category may stand before it
 	}},
 	{name: "force_gc", doing: "Collecting garbage", run: func(s *session, _ []string) error { return s.post("/leveret/collect-garbage", nil) }},
 	{name: "rotate_logs", doing: "Rotating logs", run: nothing},
 	{name: "enable_feature_flag", args: "<flag>", doing: "Enabling feature flag {0}", run: nothing},
+	// Success would be a lie: nothing was thrown away, no cluster was joined.
 	{name: "reset", run: alone}, {name: "force_reset", run: alone}, {name: "join_cluster", args: "<node>", run: alone}, {name: "forget_cluster_node", args: "<node>", run: alone},
 	{name: "eval", args: "<expression>", run: eval},
 }
@@ -46,6 +50,7 @@ func nothing(*session, []string) error { return nil }
 func shutdown(s *session, _ []string) error { return s.post("/leveret/stop", nil) }
 
 // overviewAndNode are what most tells of a node.
+// Two calls: the overview knows the node's name, by which the API knows the node.
 func (s *session) overviewAndNode() (overview, node ctl.Object, err error) {
 	if err = s.get("/overview", &overview); err == nil {
 		err = s.get(ctl.Path("nodes", overview.Text("node")), &node)
@@ -66,11 +71,12 @@ func status(s *session, _ []string) error {
 		return s.print(&out)
 	}
 	var b strings.Builder
+	// Titles and names are RabbitMQ's to the letter: monitoring scripts search for them.
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n\n", title) }
 	line := func(name string, v any) { fmt.Fprintf(&b, "%s: %v\n", name, v) }
 	section("Runtime")
 	line("OS PID", node.Text("os_pid"))
-	line("Uptime (seconds)", int(node.Number("uptime")/1000))
+	line("Uptime (seconds)", int(node.Number("uptime")/1000)) // the API counts ms
 	line("Node name", overview.Text("node"))
 	line("RabbitMQ version", overview.Text("rabbitmq_version"))
 	section("Alarms")
@@ -132,6 +138,7 @@ func hostOf(l ctl.Object) string {
 }
 
 // clusterStatus tells of a cluster of one.
+// Its form is that of a cluster, as tools wait for their node in the list of running ones.
 func clusterStatus(s *session, _ []string) error {
 	overview, node, err := s.overviewAndNode()
 	if err != nil {
@@ -161,6 +168,7 @@ func environment(s *session, _ []string) error {
 }
 
 // report is what one would ask for when something is wrong.
+// It goes on through all lists that need no argument; the first that fails ends it, since the broker is gone then.
 func report(s *session, _ []string) error {
 	if err := status(s, nil); err != nil {
 		return err
@@ -191,8 +199,10 @@ func version(s *session, _ []string) error {
 const awaitInterval = 200 * time.Millisecond
 
 // await waits until clients are let in.
+// It has no limit of its own: --timeout is RabbitMQ's for it, and what is answered before is no failure.
 func await(s *session, args []string) error {
 	if len(args) > 0 {
+		// The argument of wait and of await_startup is a file of a process that need not be here.
 		if n, err := strconv.Atoi(args[0]); err == nil && n > 1 && s.cmd.Name() == "await_online_nodes" {
 			return &ctl.Refusal{Reason: "there is one node, and no more will come"}
 		}
@@ -220,6 +230,7 @@ func setMemoryWatermark(s *session, args []string) error {
 		if len(args) < 2 {
 			return &ctl.UsageError{Text: "set_vm_memory_high_watermark absolute takes a number of bytes"}
 		}
+		// The unit may be part of it, as in the configuration file.
 		bytes, err := ctl.ParseBytes(args[1])
 		if err != nil {
 			return err
@@ -237,6 +248,7 @@ func setMemoryWatermark(s *session, args []string) error {
 
 // setDiskLimit takes bytes, or "mem_relative" and a fraction of the memory.
 func setDiskLimit(s *session, args []string) error {
+	// RabbitMQ's word, beside which "absolute" would be the default.
 	if args[0] == "mem_relative" {
 		fraction, isFraction := fractionOf(args[len(args)-1])
 		if !isFraction {

@@ -13,6 +13,7 @@ var permissionVerbs = []verb{
 	{name: "set_permissions", args: "<user> <configure> <write> <read>", doing: `Setting permissions for user "{0}" in vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.setPermissions(s.vhost, args)
 	}},
+	// One call for each virtual host; it stops at the first that fails.
 	{name: "set_permissions_globally", args: "<user> <configure> <write> <read>", doing: `Setting permissions for user "{0}" in all vhosts`, run: func(s *session, args []string) error {
 		var vhosts []ctl.Object
 		err := s.get("/vhosts", &vhosts)
@@ -29,6 +30,7 @@ var permissionVerbs = []verb{
 	{name: "set_topic_permissions", args: "<user> <exchange> <write> <read>", doing: `Setting topic permissions on "{1}" for user "{0}" in vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.put(ctl.Path("topic-permissions", s.vhost, args[0]), map[string]any{"exchange": args[1], "write": args[2], "read": args[3]})
 	}},
+	// Without an exchange, of all.
 	{name: "clear_topic_permissions", args: "<user> [exchange]", doing: `Clearing topic permissions for user "{0}" in vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return mayLack(s.delete(ctl.Path(append([]string{"topic-permissions", s.vhost}, args...)...)))
 	}},
@@ -40,6 +42,7 @@ func (s *session) setPermissions(vhost string, args []string) error {
 }
 
 // mayLack forgives that there is nothing to clear.
+// RabbitMQ's tool succeeds then, and scripts clear before they set.
 func mayLack(err error) error {
 	if ctl.IsMissing(err) {
 		return nil
@@ -64,6 +67,7 @@ var vhostVerbs = []verb{
 		return s.put(ctl.Path("vhosts", args[0]), map[string]any{"tags": strings.Join(args[1:], ",")})
 	}},
 	{name: "delete_vhost", args: "<vhost>", doing: `Deleting vhost "{0}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("vhosts", args[0])) }},
+	// There is nothing to restart, but one that is not there is an error.
 	{name: "restart_vhost", doing: `Restarting vhost "{vhost}"`, run: func(s *session, _ []string) error { return s.get(ctl.Path("vhosts", s.vhost), nil) }},
 	{name: "set_vhost_limits", args: "<limits>", doing: `Setting vhost limits to "{0}" for vhost "{vhost}"`, run: func(s *session, args []string) error {
 		return s.setLimits(args[0], "vhost-limits", s.vhost)
@@ -77,6 +81,7 @@ var vhostVerbs = []verb{
 	{name: "disable_vhost_deletion_protection", args: "<vhost>", doing: `Letting vhost "{0}" be deleted`, run: func(s *session, args []string) error {
 		return s.delete(ctl.Path("vhosts", args[0], "deletion", "protection"))
 	}},
+	// A PUT of one field leaves the others.
 	{name: "trace_on", doing: `Starting tracing for vhost "{vhost}"`, run: func(s *session, _ []string) error {
 		return s.put(ctl.Path("vhosts", s.vhost), map[string]any{"tracing": true})
 	}},
@@ -89,6 +94,7 @@ var vhostVerbs = []verb{
 func (s *session) putVHost(name string) error {
 	body := map[string]any{}
 	for flag, key := range map[string]string{"description": "description", "tags": "tags", "default-queue-type": "default_queue_type"} {
+		// An option that was not given and one that is empty can't be told apart, as in RabbitMQ: neither changes anything.
 		if v := s.flag(flag); v != "" {
 			body[key] = v
 		}
@@ -100,6 +106,7 @@ func (s *session) putVHost(name string) error {
 var policyOptions = []option{{"priority", "0", "of those that fit, the highest applies"}, {"apply-to", "all", "all, queues, classic_queues, quorum_queues, streams or exchanges"}}
 
 var ruleVerbs = []verb{
+	// The texts of the arguments are repeated to the letter, as RabbitMQ does.
 	{name: "set_policy", args: "<name> <pattern> <definition>", doing: `Setting policy "{0}" for pattern "{1}" to "{2}" with priority "{priority}" for vhost "{vhost}"`, options: policyOptions,
 		run: func(s *session, args []string) error { return s.setPolicy("policies", args) }},
 	{name: "clear_policy", missing: noParameter, args: "<name>", doing: `Clearing policy "{0}" on vhost "{vhost}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("policies", s.vhost, args[0])) }},
@@ -123,6 +130,7 @@ var ruleVerbs = []verb{
 }
 
 // setPolicy sets a policy of either kind. The definition goes on as it was written; the broker validates it.
+// priority is a text here and a number there: what is no JSON number would break the body.
 func (s *session) setPolicy(kind string, args []string) error {
 	body := map[string]any{"pattern": args[1], "apply-to": s.flag("apply-to"), "priority": json.RawMessage(s.flag("priority"))}
 	if !json.Valid([]byte(s.flag("priority"))) {
@@ -132,6 +140,7 @@ func (s *session) setPolicy(kind string, args []string) error {
 }
 
 // putJSON puts a body of which one field was given as JSON.
+// The text itself is sent: to decode and encode it would change the order of keys and round large numbers.
 func (s *session) putJSON(given, field, path string, body map[string]any) error {
 	if !json.Valid([]byte(given)) {
 		return &ctl.Refusal{Reason: field + " is no JSON: " + given}
@@ -143,6 +152,7 @@ func (s *session) putJSON(given, field, path string, body map[string]any) error 
 // matchingPolicies lists the policies that fit a queue, the one that applies first.
 func matchingPolicies(s *session, args []string) error {
 	var found ctl.Object
+	// Our own path: RabbitMQ computes it on the node.
 	if err := s.get(ctl.Path("queues", s.vhost, args[0], "policy"), &found); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ var pluginVerbs = []verb{
 	}, run: listPlugins},
 	{name: "enable", args: "<plugin> [...]", doing: "Enabling plugins", options: []option{{"all", "false", "all that are here"}}, run: enablePlugins},
 	{name: "set", args: "<plugin> [...]", doing: "Enabling plugins", run: enablePlugins},
+	// What is built in goes on: a script that switches something off has lost nothing.
 	{name: "disable", args: "<plugin> [...]", doing: "Disabling plugins", options: []option{{"all", "false", "taken for compatibility"}}, run: nothing},
 	{name: "is_enabled", args: "<plugin> [...]", doing: "Asking whether plugins are enabled", run: enablePlugins},
 	{name: "directories", run: nothing},
@@ -42,6 +43,7 @@ func listPlugins(s *session, args []string) error {
 }
 
 // enablePlugins makes sure that all plugins are among those that are here.
+// It is is_enabled too, whose answer is the exit code.
 func enablePlugins(s *session, args []string) error {
 	var unknown []string
 	for _, arg := range args {

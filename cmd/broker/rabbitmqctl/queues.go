@@ -11,6 +11,7 @@ import (
 // queueVerbs are those of rabbitmq-queues and rabbitmq-upgrade, as far as one node has a use for them.
 var queueVerbs = []verb{
 	{name: "quorum_status", args: "<queue>", doing: "Status of quorum queue {0} in vhost {vhost}", missing: noQueue, run: quorumStatus},
+	// The broker refuses other nodes than itself, and says so.
 	{name: "add_member", args: "<queue> <node>", doing: "Adding a replica for queue {0} on node {1}", missing: noQueue, run: func(s *session, args []string) error {
 		return s.post(ctl.Path("queues", "quorum", s.vhost, args[0], "replicas", "add"), map[string]any{"node": args[1]})
 	}},
@@ -25,9 +26,11 @@ var queueVerbs = []verb{
 		return s.delete(ctl.Path("queues", "quorum", "replicas", "on", args[0], "shrink"))
 	}},
 	{name: "peek", args: "<queue> <position>", doing: "Peeking at queue {0} at position {1}", missing: noQueue, run: peek},
+	// Scripts call it after an upgrade: all leaders are where they should be.
 	{name: "rebalance", args: "<type>", doing: "Rebalancing leaders of {0} queues", run: nothing,
 		options: []option{{"vhost-pattern", ".*", "taken for compatibility"}, {"queue-pattern", ".*", "taken for compatibility"}}},
 	{name: "list_unresponsive_queues", args: "[column] [...]", doing: "Listing unresponsive queues for vhost {vhost}", run: nothing},
+	// What stop_app does: one node has no other to hand its queues to.
 	{name: "drain", doing: "Will put the node into maintenance mode", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": false}) }},
 	{name: "revive", doing: "Will put the node back into regular operating mode", run: func(s *session, _ []string) error { return s.put("/leveret/app", map[string]any{"running": true}) }},
 	{name: "await_online_quorum_plus_one", doing: "Waiting for queues to have a quorum", run: nothing},
@@ -35,6 +38,7 @@ var queueVerbs = []verb{
 }
 
 // quorumStatus lists the replicas of a queue: there is one.
+// The columns keep RabbitMQ's names, of which the numbers mean nothing for one replica.
 func quorumStatus(s *session, args []string) error {
 	var replicas []ctl.Object
 	if err := s.get(ctl.Path("queues", "quorum", s.vhost, args[0], "status"), &replicas); err != nil {
@@ -44,6 +48,7 @@ func quorumStatus(s *session, args []string) error {
 }
 
 // peek shows one ready message, by its place from the head, which is 1.
+// It stays where it is, and nobody else notices.
 func peek(s *session, args []string) error {
 	position, err := strconv.Atoi(args[1])
 	if err != nil || position < 1 {

@@ -22,14 +22,14 @@ import (
 type session struct {
 	vhost          string
 	node           string // taken and not needed: there is one
-	quiet, silent  bool
+	quiet, silent  bool   // silent is quiet, and no headers of tables
 	noTableHeaders bool
-	formatter      string
+	formatter      string  // empty: table
 	timeout        float64 // seconds; 0: none
 
-	cmd    *cobra.Command
+	cmd    *cobra.Command // that runs; its output is written to
 	client *ctl.Client
-	ctx    context.Context
+	ctx    context.Context // ends when the time is up
 }
 
 // addFlags declares the options that all verbs have.

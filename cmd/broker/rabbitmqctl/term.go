@@ -10,6 +10,7 @@ import (
 )
 
 // appendTerm prints a JSON value as an Erlang term. Texts stand in quotes, the fields of objects are pairs.
+// Keys of objects come in order, as maps have none, so that equal answers are equal texts.
 func appendTerm(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -40,6 +41,7 @@ func appendTerm(dst []byte, v any) []byte {
 		}
 		return append(dst, ']')
 	}
+	// What Go counted itself: ints, from lists that the tool makes.
 	return fmt.Append(dst, v)
 }
 
@@ -59,6 +61,7 @@ func term(text string) (v any, rest string, err error) {
 		return quoted(text)
 	case strings.HasPrefix(text, "["):
 		return sequence(text[1:], "]")
+	// JSON has no tuples; a list is the nearest.
 	case strings.HasPrefix(text, "{"):
 		return sequence(text[1:], "}")
 	}
@@ -68,6 +71,7 @@ func term(text string) (v any, rest string, err error) {
 	if end < 0 {
 		end = len(text)
 	}
+	// A dot may end the whole expression.
 	word := strings.TrimRight(text[:end], ".")
 	if word == "" {
 		return nil, text, notTerm(text)
@@ -76,6 +80,7 @@ func term(text string) (v any, rest string, err error) {
 }
 
 // quoted reads a string.
+// Erlang's escapes are nearly those of Go; what differs is refused.
 func quoted(text string) (v any, rest string, err error) {
 	prefix, err := strconv.QuotedPrefix(text)
 	if err != nil || !strings.HasPrefix(prefix, `"`) {

@@ -16,9 +16,11 @@ var userVerbs = []verb{
 		options: []option{{"pre-hashed-password", "false", "the password is a hash"}, {"password-hash-algorithm", "", "how the hash was made"}}},
 	{name: "delete_user", args: "<user>", doing: `Deleting user "{0}"`, run: func(s *session, args []string) error { return s.delete(ctl.Path("users", args[0])) }},
 	{name: "change_password", args: "<user> [password]", doing: `Changing password for user "{0}"`, run: changePassword},
+	// Then only a certificate or a token can log it in.
 	{name: "clear_password", args: "<user>", doing: `Clearing password for user "{0}"`, run: func(s *session, args []string) error {
 		return s.changeUser(args[0], func(user map[string]any) { delete(user, "password_hash") })
 	}},
+	// Tags that are there and not named are taken away.
 	{name: "set_user_tags", args: "<user> [tag] [...]", doing: `Setting tags for user "{0}"`, run: func(s *session, args []string) error {
 		return s.changeUser(args[0], func(user map[string]any) { user["tags"] = strings.Join(args[1:], ",") })
 	}},
@@ -27,12 +29,14 @@ var userVerbs = []verb{
 	{name: "set_user_limits", args: "<user> <limits>", doing: `Setting user limits to "{1}" for user "{0}"`, run: func(s *session, args []string) error {
 		return s.setLimits(args[1], "user-limits", args[0])
 	}},
+	// "all" is a word of the tool: the API takes one at a time.
 	{name: "clear_user_limits", args: "<user> <limit>", doing: `Clearing "{1}" limit for user "{0}"`, run: func(s *session, args []string) error {
 		return s.clearLimits(args[1], []string{"max-connections", "max-channels"}, "user-limits", args[0])
 	}},
 }
 
 // password is the second argument, or a line of the input.
+// It is cut off at the end of the line alone: blanks may be part of a password.
 func (s *session) password(args []string) (string, error) {
 	if len(args) > 1 {
 		return args[1], nil
@@ -62,6 +66,7 @@ func addUser(s *session, args []string) error {
 	}
 	user := map[string]any{"tags": "", "password": password}
 	if s.flag("pre-hashed-password") == "true" {
+		// The hash goes to the broker as it is, which refuses what is none.
 		user = map[string]any{"tags": "", "password_hash": password}
 		if algorithm := s.flag("password-hash-algorithm"); algorithm != "" {
 			user["hashing_algorithm"] = algorithm
@@ -82,6 +87,7 @@ func changePassword(s *session, args []string) error {
 	}
 	return s.changeUser(args[0], func(user map[string]any) {
 		delete(user, "password_hash")
+		// Without it the broker hashes by its default.
 		delete(user, "hashing_algorithm")
 		user["password"] = password
 	})
@@ -96,7 +102,9 @@ func (s *session) changeUser(name string, change func(user map[string]any)) erro
 		}
 		return err
 	}
+	// A PUT without hash and without password would make a user that can't log in by one; so what is there is sent along.
 	user := map[string]any{"tags": strings.ReplaceAll(now.Text("tags"), ", ", ",")}
+	// The rest of a user is not the PUT's: permissions and limits stay.
 	for _, field := range []string{"password_hash", "hashing_algorithm"} {
 		if v := now[field]; v != nil && v != "" {
 			user[field] = v
@@ -112,6 +120,7 @@ func authenticate(s *session, args []string) error {
 	if err != nil {
 		return err
 	}
+	// A form, as the browser would send: the only way that takes a password without being authenticated by it.
 	form := url.Values{"username": {args[0]}, "password": {password}}
 	err = s.post("/login", []byte(form.Encode()))
 	// The API lets in who has a tag for it, but tells the rest apart from a wrong password.
@@ -133,6 +142,7 @@ func authenticate(s *session, args []string) error {
 }
 
 // hashPassword prints what password_hash in a definitions file would be. The broker does the hashing, as it does for users.
+// The password is part of the path and so of access logs of proxies: for that `broker hash-password` needs no broker.
 func hashPassword(s *session, args []string) error {
 	password, err := s.password(append([]string{""}, args...))
 	if err != nil {
@@ -154,6 +164,7 @@ func (s *session) setLimits(given string, path ...string) error {
 	if err := ctl.Decode([]byte(given), &limits); err != nil || limits == nil {
 		return &ctl.Refusal{Reason: "limits are a JSON object such as {\"max-connections\": 10}, not " + given}
 	}
+	// One call each: a limit that is refused leaves the others as far as they came, in no order, as in RabbitMQ.
 	for name, limit := range limits {
 		if err := s.put(ctl.Path(append(path, name)...), map[string]any{"value": limit}); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 
 // verb is one command.
 type verb struct {
-	name    string
+	name    string // as on the command line
 	args    string // what it takes, for people: <name> is required, [name] is not, and ... takes any number
 	doing   string // said before it works; {0}, {1} stand for arguments, {vhost} for the virtual host
 	options []option
@@ -103,6 +103,7 @@ func (v verb) command(s *session) *cobra.Command {
 			return s.told(&v, args, v.run(s, args))
 		},
 	}
+	// Each verb has its own, beside those of the session that all have.
 	v.addFlags(cmd.Flags())
 	return cmd
 }

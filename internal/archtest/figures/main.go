@@ -9,6 +9,7 @@ import (
 )
 
 func main() {
+	// The whole tree, or a part of it to look at.
 	root := "."
 	if len(os.Args) > 1 {
 		root = os.Args[1]
@@ -19,6 +20,7 @@ func main() {
 	}
 }
 
+// run prints the figures of a folder. They are those that archtest holds against the bars.
 func run(root string) error {
 	files, err := archtest.ReadTree(root)
 	if err != nil {
