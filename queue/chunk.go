@@ -50,7 +50,7 @@ func NewChunk() *Chunk {
 // ownedStep is by how many bytes the classes of chunks for single messages differ: they are of as many bytes as the class times this.
 const ownedStep = 8 << 10
 
-// owned are chunks for single large messages, by class. To clear memory for them and to collect it was a fourth of the work on a message of 64 KiB.
+// owned are chunks for single large messages, by class. To clear memory for them and to collect it was a fifth of the work on a message of 64 KiB.
 var owned [(MostOwned+ownedStep-1)/ownedStep + 1]sync.Pool
 
 // NewOwned returns an empty chunk for one message of a size up to MostOwned, which retires it after its references are held.
