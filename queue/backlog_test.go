@@ -3,6 +3,7 @@ package queue_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"testing"
 
@@ -199,28 +200,39 @@ func TestDrainUsesMemoryAgain(t *testing.T) {
 	}
 }
 
-// TestMemoryOfALongQueue measures by how much the heap grows with the length of a queue that is far too long for the memory: from one to five
-// million messages. Under the race detector it is a tenth, and what the log's last segment has of its index in memory, up to two megabytes,
-// weighs ten times as much.
+// TestMemoryOfALongQueue measures by how much the heap grows with the length of a queue that is far too long for the memory: by three million messages.
+// Under the race detector it is a tenth, and a megabyte more or less weighs ten times as much.
 func TestMemoryOfALongQueue(t *testing.T) {
-	const steps = 4
-	step, mostEach := 1_000_000, 0.5 // bytes a message
+	const steps = 3
+	step, mostEach := 1_000_000, 1.0 // bytes a message
 	if raceDetector {
 		step, mostEach = step/10, 20
 	}
 	b := newBacklog(t, queue.Options{})
 	b.fill(step, 16) // windows are full
-	before := heap()
-	for range steps {
+	before := b.leastHeap(step, 16)
+	for range steps - 1 {
 		b.fill(step, 16)
 	}
-	grown := float64(heap()) - float64(before)
+	grown := float64(b.leastHeap(step, 16)) - float64(before)
 	if each := grown / float64(steps*step); each > mostEach {
 		t.Errorf("%.2f bytes a message", each)
 	} else {
 		t.Logf("%.2f bytes a message", each)
 	}
-	b.drain(step*(steps+1), 1)
+	b.drain(step*(steps+2), 1)
+}
+
+// leastHeap is the least memory in use while so many messages come in: what the log keeps of its last segment grows by megabytes until the next one, and
+// where that is depends on how fast messages come.
+func (b *backlog) leastHeap(messages, size int) uint64 {
+	const looks = 10
+	least := uint64(math.MaxUint64)
+	for range looks {
+		b.fill(messages/looks, size)
+		least = min(least, heap())
+	}
+	return least
 }
 
 // heap is how much memory is in use after a collection.

@@ -248,8 +248,16 @@ func (s *Set) lowest() uint64 {
 		return math.MaxUint64
 	}
 	p := &s.pages[0]
-	first, _ := p.from(max(s.low, p.number*pageEntries))
-	return first
+	base := p.number * pageEntries
+	switch {
+	case p.bits != nil:
+		first, _ := p.from(max(s.low, base))
+		return first
+	case p.few == nil:
+		return base
+	default:
+		return base + uint64(p.few[0])
+	}
 }
 
 // Each calls each for every run of numbers in the set, those below from left out, in order, until it returns false. The set must not change
