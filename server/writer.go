@@ -13,16 +13,16 @@ const keepBuffer = 2 * deliveryLimit
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 // lend gives what is to be sent an empty buffer, perhaps a large one that another connection has done with.
-func (out *outgoing) lend() {
-	out.lent = buffers.Get().(*[]byte)
-	out.bytes = *out.lent
+func (o *outgoing) lend() {
+	o.lent = buffers.Get().(*[]byte)
+	o.bytes = *o.lent
 }
 
 // giveBack lets others use the buffer of what was sent.
-func (out *outgoing) giveBack() {
-	if out.lent != nil && cap(out.bytes) <= keepBuffer {
-		*out.lent = out.bytes[:0]
-		buffers.Put(out.lent)
+func (o *outgoing) giveBack() {
+	if o.lent != nil && cap(o.bytes) <= keepBuffer {
+		*o.lent = o.bytes[:0]
+		buffers.Put(o.lent)
 	}
 }
 
