@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"leveret/amqp"
 	"leveret/queue"
@@ -108,6 +109,40 @@ func TestChunkOfSeveralQueues(t *testing.T) {
 		t.Error("released with a message in it")
 	}
 	if k.Release(1); !isReleased(k) {
+		t.Error("not released")
+	}
+}
+
+// A large message has a chunk of its own, which goes with it; there is no need to copy what stays out of it.
+func TestOwnedChunk(t *testing.T) {
+	for _, size := range []int{1, queue.MostInChunk + 1, 64 << 10, 64<<10 + 1, queue.MostOwned} {
+		k := queue.NewOwned(size)
+		if len(k.Bytes) != 0 || cap(k.Bytes) < size || cap(k.Bytes) > size+16<<10 || !k.Owned() {
+			t.Fatalf("for %d bytes: %d of %d, owned: %v", size, len(k.Bytes), cap(k.Bytes), k.Owned())
+		}
+		synctest.Test(t, func(t *testing.T) { staysInOwned(t, k) })
+	}
+	if queue.NewChunk().Owned() {
+		t.Error("a chunk for many is one message's")
+	}
+}
+
+func staysInOwned(t *testing.T, k *queue.Chunk) {
+	g := newRig(t, queue.Options{})
+	b := queue.NewBatch()
+	m := build(k, "m")
+	b.Add(m, k)
+	if r := g.Push(b); r.Run {
+		g.Run()
+	}
+	k.Retire()
+	g.tend()
+	g.tend()
+	a := g.start(queue.Consumer{Tag: "a"})
+	if isReleased(k) || &a.last[0] != &m[0] {
+		t.Error("the message does not stand where it was built")
+	}
+	if g.settle(a, queue.Ack, 1); !isReleased(k) {
 		t.Error("not released")
 	}
 }

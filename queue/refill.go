@@ -192,6 +192,11 @@ var refills = sync.Pool{New: func() any { return new(refill) }}
 
 // buffer returns memory for a part of what is read: a chunk as publishers use it, if the part fills one.
 func (r *refill) buffer(size, messages int) []byte {
+	if messages == 1 && size > MostInChunk && size <= MostOwned {
+		k := NewOwned(size)
+		r.chunks = append(r.chunks, k)
+		return k.Bytes[:size]
+	}
 	if size <= ChunkSize/2 || size > ChunkSize || size/messages > MostInChunk {
 		r.chunks = append(r.chunks, nil)
 		return make([]byte, size)
@@ -254,7 +259,7 @@ func (q *Queue) arrive(m store.Message, k *Chunk) {
 	}
 	switch {
 	case k == nil:
-	case len(e.message) > MostInChunk:
+	case len(e.message) > MostInChunk && !k.Owned():
 		e.message = slices.Clone(e.message)
 	default:
 		e.chunk = k

@@ -54,7 +54,7 @@ func (tend) run(q *Queue) {
 			k.finish(q)
 			return
 		}
-		if e.chunk != nil {
+		if e.chunk != nil && !e.chunk.Owned() {
 			e.message = k.copy(e.message)
 			q.releases.add(e.chunk)
 			e.chunk = nil

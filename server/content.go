@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// ownMemory is the size above which a message gets memory of its own.
+	// ownMemory is the size above which a message gets a chunk or memory of its own.
 	ownMemory = queue.MostInChunk
 	// trustedSize is how much memory a content header gets on its word alone; beyond, memory grows with what arrives.
 	trustedSize = 64 << 10
@@ -159,10 +159,25 @@ func (p *publisher) move(ch *channel, total, room int) []byte {
 	return append(make([]byte, 0, max(room, len(begun))), begun...)
 }
 
+// place finds a place for a message all of which is there, and that does not fit into the rest of the chunk.
+func (p *publisher) place(ch *channel, total int) []byte {
+	if total <= ownMemory || total > queue.MostOwned {
+		return p.move(ch, total, total)
+	}
+	p.drop(ch)
+	p.owned = queue.NewOwned(total)
+	return p.owned.Bytes
+}
+
 // keep makes a finished message lasting and returns it with its chunk, nil if it has memory of its own. The next one begins behind it.
 func (p *publisher) keep(ch *channel) (amqp.Message, *queue.Chunk) {
 	m := ch.content.message
 	ch.content.message = nil
+	if k := p.owned; k != nil {
+		p.owned = nil
+		k.Bytes = m
+		return m[:len(m):len(m)], k
+	}
 	if p.building != ch {
 		return m[:len(m):len(m)], nil
 	}
@@ -178,6 +193,7 @@ func (p *publisher) drop(ch *channel) {
 	if p.building == ch {
 		p.building = nil
 	}
+	p.owned = nil
 	ch.content.message = nil
 }
 

@@ -18,7 +18,7 @@ const (
 	directLimit = 32 << 10
 	// shareBody is the size from which a body is not copied into the outgoing bytes but written from where it stands.
 	// Messages in chunks are smaller than that, so nothing that is written refers to a chunk.
-	shareBody = ownMemory
+	shareBody = queue.MostOwned
 )
 
 // outbox is the outgoing side of a connection: the one mutex that queues and the connection's reader share. See the package comment.

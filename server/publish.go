@@ -25,7 +25,8 @@ type publisher struct {
 	plain    []byte // the properties that index is of, if it holds for other messages too
 	now      int64  // Unix ms, read once a batch
 	chunk    *queue.Chunk
-	building *channel // whose message grows at the chunk's end
+	owned    *queue.Chunk // of the message at hand, if it has one of its own
+	building *channel     // whose message grows at the chunk's end
 
 	routes    routes
 	routing   *vhost.Routing // nil until a message has no remembered route: most connections are small by that
@@ -105,6 +106,9 @@ func (c *connection) publish(ch *channel) error {
 		p.willConfirm(ch)
 	}
 	c.enqueue(ch, m, body, k, r, t.mandatory)
+	if k != nil && k.Owned() {
+		k.Retire()
+	}
 	return nil
 }
 

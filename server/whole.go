@@ -34,7 +34,7 @@ func (c *connection) wholePublish() int {
 	t := &ch.content
 	m := p.room(ch)
 	if total := amqp.MessageHeadSize + len(w.address) + len(w.properties) + len(w.body); total > ownMemory || total > cap(m) {
-		m = p.move(ch, total, total)
+		m = p.place(ch, total)
 	}
 	m = append(append(append(append(m, emptyHead[:]...), w.address...), w.properties...), w.body...)
 	t.message, t.properties, t.tooLarge, t.drop = m, len(w.properties), 0, false

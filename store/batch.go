@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// largeBody is the size in bytes above which a body is written from where it stands instead of being copied.
-const largeBody = 64 << 10
+// MostCopied is the size in bytes up to which Batch.Publish copies a body. A larger one is written from where it stands, and must not change any more.
+const MostCopied = 128 << 10
 
 // A Batch collects records for one Append. It belongs to one goroutine and is meant to be reused. All that can be done ahead is
 // done while it is filled, outside any lock: layout, copy, checksum of everything but the sequences.
@@ -30,7 +30,7 @@ const publishFields = 128
 // that hold the message follow with To.
 func (b *Batch) Publish(body []byte, tag uint32) {
 	p := b.next(recordPublish)
-	if more := len(body) + publishFields; len(body) <= largeBody && cap(p.buf)-len(p.buf) < more {
+	if more := len(body) + publishFields; len(body) <= MostCopied && cap(p.buf)-len(p.buf) < more {
 		p = p.enlarged(more)
 		b.p = p
 	}
@@ -41,7 +41,7 @@ func (b *Batch) Publish(body []byte, tag uint32) {
 		p.buf = binary.LittleEndian.AppendUint32(p.buf, tag)
 	}
 	p.buf = binary.AppendUvarint(p.buf, uint64(len(body)))
-	if len(body) > largeBody {
+	if len(body) > MostCopied {
 		p.cuts = append(p.cuts, cut{at: len(p.buf), body: body})
 		p.size += len(body)
 	} else {
@@ -259,7 +259,7 @@ func (p *payload) bodyOf(r *rec) []byte {
 		from += 4
 	}
 	from += uvarintLen(uint64(r.body))
-	if r.body > largeBody {
+	if r.body > MostCopied {
 		at := slices.IndexFunc(p.cuts, func(c cut) bool { return c.at == from })
 		return p.cuts[at].body
 	}

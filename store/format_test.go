@@ -45,7 +45,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 				want = append(want, describe(r))
 				continue
 			}
-			size := rapid.SampledFrom([]int{0, 1, 200, largeBody, largeBody + 1, 100_000}).Draw(t, "size")
+			size := rapid.SampledFrom([]int{0, 1, 200, MostCopied, MostCopied + 1, 100_000}).Draw(t, "size")
 			r := record{kind: recordPublish, tag: rapid.Uint32Range(0, 2).Draw(t, "tag"), body: bytes.Repeat([]byte{1}, size)}
 			b.Publish(r.body, r.tag)
 			for range rapid.IntRange(0, 3).Draw(t, "pairs") {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,10 +101,10 @@ func TestBatchIsReused(t *testing.T) {
 		t.Fatal("an empty batch holds something")
 	}
 	b.Atomic = true
-	b.Publish(make([]byte, largeBody+1), 0)
+	b.Publish(make([]byte, MostCopied+1), 0)
 	b.To(1)
 	b.Settle(1, []Range{{1, 2}})
-	if b.Len() != 2 || b.Size() < largeBody {
+	if b.Len() != 2 || b.Size() < MostCopied {
 		t.Fatalf("%d records of %d bytes", b.Len(), b.Size())
 	}
 	b.Reset()
@@ -126,5 +127,31 @@ func TestAtomicBatchOfOneIsSmall(t *testing.T) {
 	b.Settle(1, []Range{{1 << 20, 1 << 20}})
 	if over := b.take().length() - plain; over > 2*recordHead+16 {
 		t.Errorf("%d bytes beside the message", over)
+	}
+}
+
+// A body up to MostCopied may change once it is published, as its memory is used again.
+func TestPublishedBodiesMayChange(t *testing.T) {
+	l := begin(t, t.TempDir(), newFaultFS(), func(o *Options) { o.SegmentSize, o.BatchSize = 1<<20, 1<<20 })
+	defer l.end()
+	sizes := []int{1, 64<<10 + 1, MostCopied}
+	var b Batch
+	for i, size := range sizes {
+		body := bytes.Repeat([]byte{byte(i)}, size)
+		b.Publish(body, 0)
+		clear(body)
+		body[0] = 99
+		b.To(1)
+	}
+	l.confirmed(l.Append(&b, func() {
+		for i := range b.Pairs() {
+			b.Pairs()[i].Seq = uint64(i + 1)
+		}
+	}))
+	for i, size := range sizes {
+		w, err := l.Read(1, []Range{{uint64(i + 1), uint64(i + 1)}}, 1)
+		if err != nil || len(w.Messages) != 1 || !bytes.Equal(w.Messages[0].Body, bytes.Repeat([]byte{byte(i)}, size)) {
+			t.Errorf("%d bytes: %d messages, %v", size, len(w.Messages), err)
+		}
 	}
 }
