@@ -241,3 +241,11 @@ func (o *groups) look(c *Consumer) {
 		o.holders.push(c)
 	}
 }
+
+// letGo forgets consumers that have gone: a queue that nobody uses any more would keep their connections, and all that these have in memory.
+func (o *groups) letGo() {
+	if c := o.run.consumer; c != nil && !c.registered {
+		o.run = groupRun{}
+	}
+	o.holders.front() // drops those before it that have lost their room
+}

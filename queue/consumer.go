@@ -97,6 +97,7 @@ func (q *Queue) look(c *Consumer) {
 		q.groups.look(c)
 	default:
 		q.groups.waiting = false
+		q.groups.letGo()
 		for _, c := range q.consumers.all {
 			q.groups.look(c)
 		}

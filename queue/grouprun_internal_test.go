@@ -93,3 +93,19 @@ func TestRunLooksAhead(t *testing.T) {
 		t.Errorf("groups and messages in a row are %v", got)
 	}
 }
+
+// Consumers that have gone are not kept.
+func TestGroupsForgetConsumers(t *testing.T) {
+	q := groupQueue(2, groupRunMost)
+	for range 2 {
+		q.consumers.add(&Consumer{queue: q, Prefetch: 3})
+	}
+	takeNext(q)
+	if q.groups.run.consumer == nil || q.groups.holders.last == nil {
+		t.Fatal("nobody holds a group in the midst of a run")
+	}
+	Detach([]*Detachment{{Queue: q, Consumers: slices.Clone(q.consumers.all)}})
+	if c := q.groups.run.consumer; c != nil || q.groups.holders.last != nil {
+		t.Errorf("consumers %p, %p are kept", c, q.groups.holders.last)
+	}
+}
